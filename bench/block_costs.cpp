@@ -33,16 +33,16 @@ class RandomTree {
 
   // Refines coarser neighbours first.
   void refine(const Leaf& leaf) {
-    if (leaves_.erase({leaf.level, leaf.place}) == 0) return;
+    if (leaves_.erase({leaf.level, leaf.position}) == 0) return;
     for (int s = 0; s < 27 && leaf.level > 0; ++s) {
-      Leaf coarse{leaf.level - 1, leaf.place};
-      for (int d = 0; d < 3; ++d) coarse.place[d] = (leaf.place[d] + k_steps[s][d]) >> 1;
-      if (leaves_.contains({coarse.level, coarse.place})) refine(coarse);
+      Leaf coarse{leaf.level - 1, leaf.position};
+      for (int d = 0; d < 3; ++d) coarse.position[d] = (leaf.position[d] + k_steps[s][d]) >> 1;
+      if (leaves_.contains({coarse.level, coarse.position})) refine(coarse);
     }
     for (int octant = 0; octant < 8; ++octant) {
-      Leaf child{leaf.level + 1, leaf.place};
-      for (int d = 0; d < 3; ++d) child.place[d] = 2 * leaf.place[d] + (octant >> d & 1);
-      leaves_.insert({child.level, child.place});
+      Leaf child{leaf.level + 1, leaf.position};
+      for (int d = 0; d < 3; ++d) child.position[d] = 2 * leaf.position[d] + (octant >> d & 1);
+      leaves_.insert({child.level, child.position});
     }
   }
 
@@ -57,7 +57,7 @@ class RandomTree {
 };
 
 double centre(const Leaf& leaf, int axis) {
-  return std::ldexp(leaf.place[axis] + 0.5, -leaf.level);
+  return std::ldexp(leaf.position[axis] + 0.5, -leaf.level);
 }
 
 void sort_by_morton_key(std::vector<Leaf>& leaves) {
@@ -65,7 +65,8 @@ void sort_by_morton_key(std::vector<Leaf>& leaves) {
   for (const Leaf& leaf : leaves) depth = std::max(depth, leaf.level);
   const auto key = [&](const Leaf& leaf) {
     const int shift = depth - leaf.level;
-    return morton_encode({leaf.place[0] << shift, leaf.place[1] << shift, leaf.place[2] << shift});
+    return morton_encode(
+        {leaf.position[0] << shift, leaf.position[1] << shift, leaf.position[2] << shift});
   };
   std::sort(leaves.begin(), leaves.end(),
             [&](const Leaf& a, const Leaf& b) { return key(a) < key(b); });

@@ -22,12 +22,12 @@ namespace octant {
 class FunctionTable {
  public:
   FunctionTable(const std::string& path, const std::string& parameter) {
-    for (const auto& [place, numbers] : read_number_lines(path, parameter)) {
+    for (const auto& [line, numbers] : read_number_lines(path, parameter)) {
       if (numbers.size() != 2)
-        throw InputError("{}: expected two numbers, found {}", place, numbers.size());
+        throw InputError("{}: expected two numbers, found {}", line, numbers.size());
       if (!x_.empty() && numbers[0] <= x_.back())
         throw InputError("{}: the first column must be strictly increasing, but {} follows {}",
-                         place, numbers[0], x_.back());
+                         line, numbers[0], x_.back());
       x_.push_back(numbers[0]);
       values_.push_back(numbers[1]);
     }
@@ -36,10 +36,10 @@ class FunctionTable {
 
   // Callback for muParser.
   static double value_at(void* table, double x) {
-    const auto& [places, values] = *static_cast<const FunctionTable*>(table);
+    const auto& [arguments, values] = *static_cast<const FunctionTable*>(table);
     if (std::isnan(x)) return x;
-    const PlaceInTable place = place_in_table(places, x);
-    return place.between(values[place.below], values[place.above]);
+    const TableInterval interval = find_interval(arguments, x);
+    return interval.between(values[interval.below], values[interval.above]);
   }
 
  private:
@@ -65,20 +65,21 @@ const std::vector<std::string>& function_names() {
 }
 
 // Throws an error that shows the expression and a caret below the byte position.
-[[noreturn]] void refuse(const std::string& parameter, const std::string& text, std::size_t place,
-                         const std::string& fault) {
+[[noreturn]] void refuse(const std::string& parameter, const std::string& text,
+                         std::size_t position, const std::string& fault) {
   std::string line = text;
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c); }, ' ');
   constexpr std::size_t k_shown = 400;  // bytes around the error
   if (line.size() > k_shown) {
-    const std::size_t first = std::min(place, line.size()) > k_shown / 2 ? place - k_shown / 2 : 0;
+    const std::size_t first =
+        std::min(position, line.size()) > k_shown / 2 ? position - k_shown / 2 : 0;
     line = line.substr(std::min(first, line.size()), k_shown);
-    place -= first;
+    position -= first;
   }
   const auto begins_letter = [](unsigned char c) { return (c & 0xc0) != 0x80; };  // in UTF-8
   const auto column =
-      std::count_if(line.begin(), line.begin() + std::min(place, line.size()), begins_letter);
+      std::count_if(line.begin(), line.begin() + std::min(position, line.size()), begins_letter);
   throw InputError("{}: {}\n  {}\n  {:>{}}", parameter, fault, line, '^', column + 1);
 }
 
@@ -95,8 +96,8 @@ void forbid_assignment(const std::string& parameter, const std::string& text) {
 
 // Rejects **, which muParser parses incorrectly.
 void forbid_double_stars(const std::string& parameter, const std::string& text) {
-  const std::size_t place = text.find("**");
-  if (place != std::string::npos) refuse(parameter, text, place, "write powers as x^2");
+  const std::size_t position = text.find("**");
+  if (position != std::string::npos) refuse(parameter, text, position, "write powers as x^2");
 }
 
 // Limits nesting, because LatticeExpressions resolves parentheses by recursion.
@@ -237,9 +238,9 @@ ExpressionNames ExpressionPoint::names() {
   return names;
 }
 
-void ExpressionPoint::set(const std::array<double, 3>& place, const std::array<double, 3>& centre,
-                          double time) {
-  x = place[0], y = place[1], z = place[2], t = time;
+void ExpressionPoint::set(const std::array<double, 3>& position,
+                          const std::array<double, 3>& centre, double time) {
+  x = position[0], y = position[1], z = position[2], t = time;
   const double dx = x - centre[0], dy = y - centre[1], dz = z - centre[2];
   r = std::sqrt(dx * dx + dy * dy + dz * dz);
 }
@@ -293,8 +294,9 @@ Expression::Expression(const std::string& parameter, const std::string& text,
     for (const auto& variable : parser.GetUsedVar()) compiled_->used.insert(variable.first);
     compiled_->is_constant = compiled_->used.empty();
   } catch (const mu::ParserError& error) {
-    const auto place = error.GetPos() < 0 ? text_.size() : static_cast<std::size_t>(error.GetPos());
-    refuse(parameter, text_, place, fault_of(error, names));
+    const auto position =
+        error.GetPos() < 0 ? text_.size() : static_cast<std::size_t>(error.GetPos());
+    refuse(parameter, text_, position, fault_of(error, names));
   }
   if (parser.GetNumResults() > 1)
     refuse(parameter, text_, text_.find(','), "one value is expected, not several");

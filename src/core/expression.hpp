@@ -61,7 +61,7 @@ struct ExpressionPoint {
   // Returns the names, bound to the members of this object.
   ExpressionNames names();
   // Sets the variables.
-  void set(const std::array<double, 3>& place, const std::array<double, 3>& centre, double time);
+  void set(const std::array<double, 3>& position, const std::array<double, 3>& centre, double time);
 };
 
 // Splits "name = text" into name and text. Throws InputError if there is no "=".

@@ -32,8 +32,8 @@ namespace {
 // Reserved address range; only the pages in use have memory.
 class Pages {
  public:
-  bool hold(const void* place) const {
-    return begin_ != nullptr && place >= begin_ && place < begin_ + used_;
+  bool hold(const void* address) const {
+    return begin_ != nullptr && address >= begin_ && address < begin_ + used_;
   }
   const std::byte* begin() const { return begin_; }
 
@@ -97,7 +97,7 @@ class Heap {
     has_started_ = true;
   }
   void protect(bool open) { pages_.protect(open); }
-  bool holds(const void* place) const { return pages_.hold(place); }
+  bool holds(const void* address) const { return pages_.hold(address); }
 
   // Allocates with an alignment of at most 64 bytes; larger alignments come from the C library.
   void* allocate(std::size_t bytes, std::size_t alignment = k_small_alignment) {
@@ -140,8 +140,8 @@ class Heap {
 
 // Never destroyed, because other code frees memory until the program ends.
 Heap& heap() {
-  alignas(Heap) static std::byte place[sizeof(Heap)];
-  static Heap* const the_heap = new (place) Heap;
+  alignas(Heap) static std::byte storage[sizeof(Heap)];
+  static Heap* const the_heap = new (storage) Heap;
   return *the_heap;
 }
 
@@ -152,9 +152,9 @@ void write_backtrace() {
   backtrace_symbols_fd(frames.data(), backtrace(frames.data(), frames.size()), STDERR_FILENO);
 }
 
-void report_host_access(const void* place) {
+void report_host_access(const void* address) {
   const KernelMemory& all = kernel_memory();
-  auto array = all.labels.upper_bound(static_cast<const std::byte*>(place));
+  auto array = all.labels.upper_bound(static_cast<const std::byte*>(address));
   if (array != all.labels.begin()) --array;
   std::fprintf(stderr, "host code accesses device memory: \"%s\"\n",
                array == all.labels.end() ? "?" : array->second.c_str());
@@ -170,9 +170,9 @@ void report_kernel_access() {
 
 // Returns true during a launch, in which Kokkos counts the references to a reduction's result view.
 bool is_launch(const ucontext_t& context) {
-  const auto* place = reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto* address = reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
   Dl_info found{};
-  if (dladdr(place, &found) == 0 || found.dli_sname == nullptr) return false;
+  if (dladdr(address, &found) == 0 || found.dli_sname == nullptr) return false;
   const std::string_view function = found.dli_sname;
   return function.starts_with("_ZN6Kokkos4Impl22SharedAllocationRecord");
 }

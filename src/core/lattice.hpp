@@ -25,7 +25,7 @@ struct Lattice {
     return {n % nx, n / nx % ny, n / nx / ny};
   }
   // Coordinates of a point.
-  std::array<double, 3> place(std::int64_t point) const {
+  std::array<double, 3> position(std::int64_t point) const {
     const auto [i, j, k] = index(point);
     return {along[0][i], along[1][j], along[2][k]};
   }

@@ -11,12 +11,12 @@ namespace octant {
 
 namespace {
 
-// Returns the position of the closing parenthesis for the one at `place`.
-std::size_t closing(const std::string& text, std::size_t place) {
+// Returns the position of the closing parenthesis for the one at `position`.
+std::size_t closing(const std::string& text, std::size_t position) {
   int depth = 0;
-  for (;; ++place) {
-    depth += (text[place] == '(') - (text[place] == ')');
-    if (depth == 0) return place;
+  for (;; ++position) {
+    depth += (text[position] == '(') - (text[position] == ')');
+    if (depth == 0) return position;
   }
 }
 
@@ -43,7 +43,7 @@ bool LatticeExpressions::Change::is_less_than(const Change& other) const {
 }
 
 void LatticeExpressions::add_function(const std::string& parameter, const std::string& name,
-                                      PlaceFunction value) {
+                                      PositionFunction value) {
   double* result = &results_.emplace_back(0.0);
   names_.add_variable(parameter, name, result);
   nodes_.push_back({.name = name,
@@ -146,9 +146,9 @@ void LatticeExpressions::evaluate(const Node& node, LatticeValues& values,
   for (index[2] = 0; index[2] < count[2]; ++index[2])
     for (index[1] = 0; index[1] < count[1]; ++index[1])
       for (index[0] = 0; index[0] < count[0]; ++index[0]) {
-        const std::array place{along[0][index[0]], along[1][index[1]], along[2][index[2]]};
-        if (node.uses_distance) point_.set(place, centre_, point_.t);
-        else point_.x = place[0], point_.y = place[1], point_.z = place[2];
+        const std::array position{along[0][index[0]], along[1][index[1]], along[2][index[2]]};
+        if (node.uses_distance) point_.set(position, centre_, point_.t);
+        else point_.x = position[0], point_.y = position[1], point_.z = position[2];
         for (const int used : node.uses) *nodes_[used].result = *values[used].from(index);
         *next++ = node.value();
       }

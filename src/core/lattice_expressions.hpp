@@ -55,9 +55,9 @@ class LatticeExpressions {
   void set_centre(const std::array<double, 3>& centre) { centre_ = centre; }
 
   // Function of position.
-  using PlaceFunction = std::function<double(const std::array<double, 3>& place)>;
+  using PositionFunction = std::function<double(const std::array<double, 3>& position)>;
   // Adds a function of position as a variable. Throws InputError if the name is in use.
-  void add_function(const std::string& parameter, const std::string& name, PlaceFunction value);
+  void add_function(const std::string& parameter, const std::string& name, PositionFunction value);
   // Adds the terms of definitions, which must have been compiled with names() and must not move; no
   // names may be added afterwards.
   void add_terms(const Definitions& definitions);

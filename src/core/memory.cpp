@@ -47,9 +47,9 @@ std::int64_t machine_memory(const std::string& root) {
 std::int64_t group_limit(const std::filesystem::path& hierarchy, const std::string& group,
                          const char* file) {
   std::int64_t least = limit_in(hierarchy / file);
-  std::filesystem::path place = hierarchy;
+  std::filesystem::path directory = hierarchy;
   for (const auto& part : std::filesystem::path(group).relative_path())
-    least = std::min(least, limit_in((place /= part) / file));
+    least = std::min(least, limit_in((directory /= part) / file));
   return least;
 }
 

@@ -15,7 +15,7 @@ namespace octant {
 
 namespace {
 
-std::vector<double> numbers_of_line(std::string line, const std::string& place) {
+std::vector<double> numbers_of_line(std::string line, const std::string& location) {
   line.erase(std::min(line.find('#'), line.size()));
   std::replace(line.begin(), line.end(), ',', ' ');
   std::istringstream words(line);
@@ -29,7 +29,7 @@ std::vector<double> numbers_of_line(std::string line, const std::string& place) 
       used = 0;
     }
     if (used != word.size() || !std::isfinite(value))
-      throw InputError("{}: expected numbers, found \"{}\"", place, word);
+      throw InputError("{}: expected numbers, found \"{}\"", location, word);
     values.push_back(value);
   }
   return values;
@@ -43,14 +43,14 @@ std::vector<NumberLine> read_number_lines(const std::string& path, const std::st
   std::vector<NumberLine> lines;
   int n = 0;
   for (std::string line; std::getline(file, line);) {
-    const std::string place = fmt::format("{}:{}", path, ++n);
-    std::vector<double> numbers = numbers_of_line(line, place);
-    if (!numbers.empty()) lines.push_back({place, std::move(numbers)});
+    const std::string location = fmt::format("{}:{}", path, ++n);
+    std::vector<double> numbers = numbers_of_line(line, location);
+    if (!numbers.empty()) lines.push_back({location, std::move(numbers)});
   }
   return lines;
 }
 
-PlaceInTable place_in_table(const std::vector<double>& values, double x) {
+TableInterval find_interval(const std::vector<double>& values, double x) {
   if (x <= values.front()) return {0, 0, 0.0};
   if (x >= values.back()) return {values.size() - 1, values.size() - 1, 0.0};
   const auto above =

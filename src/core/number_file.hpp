@@ -11,7 +11,7 @@ namespace octant {
 
 // Numbers of a line, and the location of the line, such as "table.txt:3".
 struct NumberLine {
-  std::string place;
+  std::string location;
   std::vector<double> numbers;
 };
 
@@ -21,7 +21,7 @@ std::vector<NumberLine> read_number_lines(const std::string& path, const std::st
 
 // Interval of x among ascending values, with the weight of linear interpolation. An x outside the
 // values is clamped to the nearest.
-struct PlaceInTable {
+struct TableInterval {
   std::size_t below, above;
   double weight;  // weight of the value at `above`
 
@@ -29,7 +29,7 @@ struct PlaceInTable {
   double between(double a, double b) const { return a + weight * (b - a); }
 };
 // Finds the interval of x among at least one value.
-PlaceInTable place_in_table(const std::vector<double>& values, double x);
+TableInterval find_interval(const std::vector<double>& values, double x);
 
 // Row of a table of numbers, such as history.csv, with the names of its columns. Names and numbers
 // are added together, so that header and rows always agree.

@@ -57,8 +57,8 @@ std::string table_row(const Parameter& parameter) {
 }  // namespace
 
 void ParameterSchema::add_field(const std::string& name, ParameterField field, ParameterInfo info) {
-  OCTANT_REQUIRE(!places_.contains(name), "the parameter {} is declared twice", name);
-  places_[name] = parameters_.size();
+  OCTANT_REQUIRE(!index_of_.contains(name), "the parameter {} is declared twice", name);
+  index_of_[name] = parameters_.size();
   std::string default_value = info.is_table ? "{}" : value_as_toml(field);
   parameters_.push_back({name, std::move(field), std::move(info), std::move(default_value)});
   if (parameters_.back().info.required) return;
@@ -171,9 +171,9 @@ std::string ParameterSchema::markdown(const std::string& section) const {
 }
 
 bool ParameterSchema::was_set(const std::string& name) const {
-  const auto place = places_.find(name);
-  OCTANT_REQUIRE(place != places_.end(), "there is no parameter {}", name);
-  return parameters_[place->second].was_set;
+  const auto found = index_of_.find(name);
+  OCTANT_REQUIRE(found != index_of_.end(), "there is no parameter {}", name);
+  return parameters_[found->second].was_set;
 }
 
 void ParameterSchema::set_switch(const std::string& section, const std::string& parameter) {
@@ -186,10 +186,10 @@ std::vector<std::string> ParameterSchema::without_effect() const {
     if (!parameter.was_set || value_as_toml(parameter.field) == parameter.default_value) continue;
     const std::string section = section_of(parameter.name);
     const auto given = switches_.find(section);
-    const auto place =
-        places_.find(given == switches_.end() ? section + ".enabled" : given->second);
-    if (place == places_.end()) continue;
-    const auto* const enabled = std::get_if<bool*>(&parameters_[place->second].field);
+    const auto entry =
+        index_of_.find(given == switches_.end() ? section + ".enabled" : given->second);
+    if (entry == index_of_.end()) continue;
+    const auto* const enabled = std::get_if<bool*>(&parameters_[entry->second].field);
     if (enabled != nullptr && !**enabled) found.push_back(parameter.name);
   }
   std::erase_if(found, [&](const std::string& name) { return key_of(name) == "enabled"; });
@@ -197,8 +197,8 @@ std::vector<std::string> ParameterSchema::without_effect() const {
 }
 
 Parameter* ParameterSchema::find(const std::string& name) {
-  const auto place = places_.find(name);
-  return place == places_.end() ? nullptr : &parameters_[place->second];
+  const auto found = index_of_.find(name);
+  return found == index_of_.end() ? nullptr : &parameters_[found->second];
 }
 
 std::vector<std::string> ParameterSchema::names() const {

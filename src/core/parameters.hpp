@@ -143,7 +143,7 @@ class ParameterSchema {
   std::vector<std::string> names() const;
 
   std::vector<Parameter> parameters_;            // in order of declaration
-  std::map<std::string, std::size_t> places_;    // name -> index in parameters_
+  std::map<std::string, std::size_t> index_of_;  // name -> index in parameters_
   std::map<std::string, std::string> switches_;  // section -> parameter
   std::vector<std::string> unit_parameters_;
   std::function<UnitSystem()> units_;

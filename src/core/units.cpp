@@ -231,35 +231,36 @@ class Parser {
 
  private:
   [[noreturn]] void refuse() const {
-    if (place_ >= text_.size()) throw InputError("the quantity is incomplete");
-    throw InputError("\"{}\" cannot be parsed", printable(text_.substr(place_)));
+    if (position_ >= text_.size()) throw InputError("the quantity is incomplete");
+    throw InputError("\"{}\" cannot be parsed", printable(text_.substr(position_)));
   }
 
   void skip_blanks() {
-    while (place_ < text_.size() && (text_[place_] == ' ' || text_[place_] == '\t')) ++place_;
+    while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\t'))
+      ++position_;
   }
   bool at_end() {
     skip_blanks();
-    return place_ == text_.size();
+    return position_ == text_.size();
   }
-  char next() { return at_end() ? '\0' : text_[place_]; }
+  char next() { return at_end() ? '\0' : text_[position_]; }
   bool take(char c) {
     if (next() != c) return false;
-    ++place_;
+    ++position_;
     return true;
   }
   // Name at the present position; empty if there is none.
   std::string_view peek_name() {
-    if (next() == '%') return text_.substr(place_, 1);
-    std::size_t end = place_;
+    if (next() == '%') return text_.substr(position_, 1);
+    std::size_t end = position_;
     while (end < text_.size() &&
-           (is_unit_letter(text_[end]) || (end > place_ && is_digit(text_[end]))))
+           (is_unit_letter(text_[end]) || (end > position_ && is_digit(text_[end]))))
       ++end;
-    return text_.substr(place_, end - place_);
+    return text_.substr(position_, end - position_);
   }
   bool take_name(std::string_view name) {
     if (at_end() || peek_name() != name) return false;
-    place_ += name.size();
+    position_ += name.size();
     return true;
   }
 
@@ -324,16 +325,16 @@ class Parser {
 
   Quantity number() {
     double value = 0.0;
-    const char* begin = text_.data() + place_;
+    const char* begin = text_.data() + position_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (error != std::errc()) refuse();
-    place_ += end - begin;
+    position_ += end - begin;
     return {.number = value};
   }
 
   Quantity named() {
     const std::string name(peek_name());
-    place_ += name.size();
+    position_ += name.size();
     if (name == "pi") return {.number = M_PI};
     if (name == "sqrt" && next() == '(') return power(primary(), 0.5);
     for (const Function& function : k_functions)
@@ -376,7 +377,7 @@ class Parser {
 
   std::string_view text_;
   const CodeUnits* code_;
-  std::size_t place_ = 0;
+  std::size_t position_ = 0;
   int depth_ = 0;
   std::vector<std::string> unit_names_;
 };

@@ -156,7 +156,7 @@ void Expansion::integrate_growth() {
   d1_today_ = growth(1.0).first;
 }
 
-Expansion::Place Expansion::place(double a) const {
+Expansion::TableInterval Expansion::interval(double a) const {
   OCTANT_REQUIRE(a >= k_a_min * (1.0 - 1e-12) && a <= k_a_max * (1.0 + 1e-12),
                  "scale factor {} is outside the tabulated range, {} to {}", a, k_a_min, k_a_max);
   const double position = (std::log(a) - k_log_min) / k_step;
@@ -165,20 +165,20 @@ Expansion::Place Expansion::place(double a) const {
 }
 
 double Expansion::supercomoving_time(double a) const {
-  const auto [n, fraction] = place(a);
+  const auto [n, fraction] = interval(a);
   return hermite(fraction, nodes_[n].tau, tau_slope(background_, node_scale_factor(n)),
                  nodes_[n + 1].tau, tau_slope(background_, node_scale_factor(n + 1)));
 }
 
 double Expansion::cosmic_time(double a) const {
-  const auto [n, fraction] = place(a);
+  const auto [n, fraction] = interval(a);
   return time_before_ + hermite(fraction, nodes_[n].time,
                                 time_slope(background_, node_scale_factor(n)), nodes_[n + 1].time,
                                 time_slope(background_, node_scale_factor(n + 1)));
 }
 
 Growth Expansion::growth(double a) const {
-  const auto [n, fraction] = place(a);
+  const auto [n, fraction] = interval(a);
   const Node &left = nodes_[n], &right = nodes_[n + 1];
   const double d1 = hermite(fraction, left.d1, left.d1_slope, right.d1, right.d1_slope);
   const double d2 = hermite(fraction, left.d2, left.d2_slope, right.d2, right.d2_slope);

@@ -64,11 +64,11 @@ class Expansion {
     double tau, time;                   // supercomoving time; H0 t since a_min
     double d1, d1_slope, d2, d2_slope;  // growth factors, not normalised; derivatives by ln a
   };
-  struct Place {
+  struct TableInterval {
     int node;
     double fraction;
   };
-  Place place(double a) const;
+  TableInterval interval(double a) const;
   void integrate_times();
   void integrate_growth();
 

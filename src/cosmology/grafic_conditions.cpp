@@ -209,8 +209,9 @@ void GraficConditions::restrict_to(int level) {
       for (int x = held[0].begin; x < held[0].end; ++x) {
         double sum = 0.0;
         for (int c = 0; c < 8; ++c)
-          sum += values[place(fine, 2 * x + (c & 1), 2 * y + (c >> 1 & 1), 2 * z + (c >> 2))];
-        overdensities_[n][place(own, x, y, z)] = sum / 8.0;
+          sum +=
+              values[index_in_box(fine, 2 * x + (c & 1), 2 * y + (c >> 1 & 1), 2 * z + (c >> 2))];
+        overdensities_[n][index_in_box(own, x, y, z)] = sum / 8.0;
       }
 }
 

@@ -240,7 +240,8 @@ void InitialCells::paint(const Contribution& part, const std::vector<double>& fr
     for (int z = painted[2].begin; z < painted[2].end; ++z)
       for (int y = painted[1].begin; y < painted[1].end; ++y)
         for (int x = painted[0].begin; x < painted[0].end; ++x)
-          to[place(box, x, y, z)] = coarse[place(source, x >> shift, y >> shift, z >> shift)];
+          to[index_in_box(box, x, y, z)] =
+              coarse[index_in_box(source, x >> shift, y >> shift, z >> shift)];
     coarse += source.cells();
   }
 }

@@ -23,7 +23,7 @@ namespace octant::cosmology {
 // Communication of grid cells from the ranks that compute or read them to the ranks that need them.
 
 // Index of a cell in the values of a box, [z][y][x].
-inline std::size_t place(const pencil::Box& box, int x, int y, int z) {
+inline std::size_t index_in_box(const pencil::Box& box, int x, int y, int z) {
   const auto [nx, ny, nz] = box.shape();
   const std::int64_t row = std::int64_t{z - box[2].begin} * ny + (y - box[1].begin);
   return static_cast<std::size_t>(row * nx + (x - box[0].begin));

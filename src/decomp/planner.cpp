@@ -113,9 +113,9 @@ class Planner {
     const BlockCoordinates centre = choice_.curve == Curve::hilbert
                                         ? hilbert_decode(block.position, grid_.bits())
                                         : morton_decode(block.position);
-    placement::Leaf leaf{.level = block.level, .place = {}};
+    placement::Leaf leaf{.level = block.level, .position = {}};
     for (int axis = 0; axis < 3; ++axis)
-      leaf.place[axis] = static_cast<std::int32_t>(centre[axis] >> (grid_.depth - block.level));
+      leaf.position[axis] = static_cast<std::int32_t>(centre[axis] >> (grid_.depth - block.level));
     return leaf;
   }
 

@@ -58,7 +58,7 @@ void pack_cells(const DeviceArray<const PatchCopy>& tasks,
   for_items_of(
       "gravity: pack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
         const double* from = row_of(strips.data(), C, phi, task.slot, task.j(n), task.k(n));
-        double* line = message + task.place(n);
+        double* line = message + task.value_offset(n);
         for (int i = 0; i < task.length(); ++i)
           line[i] = from ? from[split(task.begin[0] + i, C)] : 0.0;
       });
@@ -69,7 +69,7 @@ void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
                   const double* message, double* boxes) {
   for_items_of(
       "gravity: unpack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
-        const double* line = message + task.place(n);
+        const double* line = message + task.value_offset(n);
         double* to = boxes +
                      ((std::int64_t{task.slot} * side + task.k(n)) * side + task.j(n)) * row +
                      task.begin[0];
@@ -281,7 +281,7 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   }
   std::stable_sort(cells.begin(), cells.end(),
                    [](const FarCell& a, const FarCell& b) { return a.cube < b.cube; });
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> indices;
   for (std::size_t n = 0; n < cells.size(); ++n) {
     if (n == 0 || cells[n].cube != cells[n - 1].cube) {
       PointGroup& group = groups_.emplace_back();
@@ -291,9 +291,9 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
       group.radius = 0.5 * static_cast<double>(k_group_edge - 1) * width * std::sqrt(3.0);
     }
     groups_.back().points.push_back(cells[n].position);
-    places.push_back(cells[n].cell);
+    indices.push_back(cells[n].cell);
   }
-  far_cells_ = mesh::to_device("far cells", places);
+  far_cells_ = mesh::to_device("far cells", indices);
   inside_ = mesh::to_device("cells inside", near_boundary);
   need_far_field_ = fine.communicator().any(!groups_.empty());
 }

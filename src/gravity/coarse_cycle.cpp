@@ -63,7 +63,7 @@ CoarseCycle::CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::i
   for (;;) {
     grids.push_back(make_tables(present, extent, finest, index));
     Tables& grid = grids.back();
-    if (grids.size() == 1) grids_.index = mesh::to_device("cells of the bottom", index);
+    if (grids.size() == 1) grids_.index = mesh::to_device("coarse grid cells", index);
     KeyTable<std::int32_t> table;
     Positions positions(grid.cells);
     for (std::size_t n = 0; n < present.size(); ++n) {
@@ -164,13 +164,13 @@ void CoarseCycle::place(const std::vector<Tables>& grids) {
     append(all.parents, grid.parents);
     append(all.children, grid.children);
   }
-  next_ = mesh::to_device("neighbours in the bottom", all.next);
-  diagonal_ = mesh::to_device("diagonals of the bottom", all.diagonal);
-  parents_ = mesh::to_device("coarser cells of the bottom", all.parents);
-  children_ = mesh::to_device("finer cells of the bottom", all.children);
+  next_ = mesh::to_device("coarse grid neighbours", all.next);
+  diagonal_ = mesh::to_device("coarse grid diagonals", all.diagonal);
+  parents_ = mesh::to_device("coarse grid parents", all.parents);
+  children_ = mesh::to_device("coarse grid children", all.children);
   const std::size_t values = all.next.size() + grids.size();
-  phi_ = DeviceArray<double>("phi of the bottom", values);
-  f_ = DeviceArray<double>("f of the bottom", values);
+  phi_ = DeviceArray<double>("coarse grid phi", values);
+  f_ = DeviceArray<double>("coarse grid f", values);
   grids_.residual = DeviceArray<double>("residual", grids.back().cells);
   grids_.direction = DeviceArray<double>("direction", grids.back().cells + 1);
   grids_.terms = DeviceArray<double>("terms", grids.front().cells);
@@ -192,7 +192,7 @@ void CoarseCycle::place(const std::vector<Tables>& grids) {
     parents += grid.parents.size();
     children += grid.children.size();
   }
-  grids_.grids = mesh::to_device("grids of the bottom", placed);
+  grids_.grids = mesh::to_device("coarse grids", placed);
 }
 
 // --- solving -----------------------------------------------------------------------------------
@@ -357,19 +357,20 @@ struct CyclesToTarget {
 // other cells, and writes phi. Operations: four relaxations (10 each), the residual and its sum
 // (9), and the correction (17). Conjugate gradients on the coarsest grid are not counted.
 void record_cycles(int cycles, std::size_t cells) {
-  record_kernel_work("gravity: bottom", cycles * static_cast<std::int64_t>(cells), {84.0, 66.0});
+  record_kernel_work("gravity: coarse grid", cycles * static_cast<std::int64_t>(cells),
+                     {84.0, 66.0});
 }
 
 }  // namespace
 
 void CoarseCycle::cycle(const double* f, double* phi) const {
   record_cycles(1, diagonal_.extent(0));
-  for_teams("gravity: bottom", 1, {}, OneCycle{{grids_, f, phi}});
+  for_teams("gravity: coarse grid", 1, {}, OneCycle{{grids_, f, phi}});
 }
 
 SolveOutcome CoarseCycle::solve(const double* f, double* phi, double target, int most) const {
   const DeviceArray<SolveOutcome> outcome("outcome", 1);
-  for_teams("gravity: bottom", 1, {}, CyclesToTarget{{grids_, f, phi}, target, most, outcome});
+  for_teams("gravity: coarse grid", 1, {}, CyclesToTarget{{grids_, f, phi}, target, most, outcome});
   const SolveOutcome reached = to_vector(TransferKind::numbers, outcome).front();
   record_cycles(reached.cycles, diagonal_.extent(0));  // the number of cycles is known only now
   return reached;

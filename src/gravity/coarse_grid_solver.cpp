@@ -27,12 +27,12 @@ std::vector<Segment> to_root(std::int64_t count) {
   return count > 0 ? std::vector<Segment>{{0, count}} : std::vector<Segment>{};
 }
 
-// Copies all cells of patches: to[patch] = from[places[patch]].
-void take_patches(const DeviceArray<const std::int32_t>& places, const DeviceArray<double>& from,
+// Copies all cells of patches: to[patch] = from[slots[patch]].
+void copy_patches(const DeviceArray<const std::int32_t>& slots, const DeviceArray<double>& from,
                   const DeviceArray<double>& to) {
   for_items(
-      "gravity: take patches", to.extent(0), KOKKOS_LAMBDA(const std::int64_t n) {
-        to(n) = from(std::int64_t{places(n / k_cells)} * k_cells + n % k_cells);
+      "gravity: copy patches", to.extent(0), KOKKOS_LAMBDA(const std::int64_t n) {
+        to(n) = from(std::int64_t{slots(n / k_cells)} * k_cells + n % k_cells);
       });
 }
 
@@ -136,20 +136,20 @@ AgglomeratedGrid::AgglomeratedGrid(const LevelPatches& patches, bool finest,
   cycle_ = std::make_unique<CoarseCycle>(cells, extent, patches.periodic(), finest);
   if (alone_) return;
 
-  std::vector<std::int32_t> places;
-  for (const Key key : wanted.items) places.push_back(*index.find(key));
+  std::vector<std::int32_t> slots;
+  for (const Key key : wanted.items) slots.push_back(*index.find(key));
   arriving_ = mesh::to_device("patches that arrive", order);
-  wanted_ = mesh::to_device("patches that are wanted", places);
-  arrived_ = DeviceArray<double>("bottom that arrives", cells.size());
-  f_ = DeviceArray<double>("bottom f", cells.size());
-  phi_ = DeviceArray<double>("bottom phi", cells.size());
-  sent_ = DeviceArray<double>("bottom that leaves", places.size() * k_cells);
+  wanted_ = mesh::to_device("requested patches", slots);
+  arrived_ = DeviceArray<double>("coarse grid received", cells.size());
+  f_ = DeviceArray<double>("coarse grid f", cells.size());
+  phi_ = DeviceArray<double>("coarse grid phi", cells.size());
+  sent_ = DeviceArray<double>("coarse grid sent", slots.size() * k_cells);
 }
 
 const double* AgglomeratedGrid::gather(const DeviceArray<double>& f) {
   if (alone_) return f.data();
   exchanger_.run<double>(*gather_plan_, f.data(), arrived_.data(), k_cells);
-  take_patches(arriving_, arrived_, f_);
+  copy_patches(arriving_, arrived_, f_);
   return f_.data();
 }
 
@@ -159,7 +159,7 @@ double* AgglomeratedGrid::phi_at_root(const DeviceArray<double>& phi) const {
 
 void AgglomeratedGrid::spread(const DeviceArray<double>& phi) {
   if (alone_) return;
-  take_patches(wanted_, phi_, sent_);
+  copy_patches(wanted_, phi_, sent_);
   exchanger_.run<double>(*spread_plan_, sent_.data(), phi.data(), k_cells);
 }
 
@@ -239,8 +239,8 @@ void restrict_to_patches(int own, const PatchGrid& grid, const DeviceArray<doubl
   for_items(
       "gravity: restrict", own, KOKKOS_LAMBDA(const std::int64_t patch) {
         double sum = 0.0;
-        for (int place = 0; place < k_cells; ++place) {
-          const std::int64_t n = patch * k_cells + cell_of_colour(place / 4, place % 4);
+        for (int number = 0; number < k_cells; ++number) {
+          const std::int64_t n = patch * k_cells + cell_of_colour(number / 4, number % 4);
           if (grid.diagonal[n] != 0.0) sum += 0.5 * residual(grid, n);
         }
         coarse(patch) = sum;

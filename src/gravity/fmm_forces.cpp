@@ -288,11 +288,11 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
         auto* const target = static_cast<double*>(
             team.team_scratch(1).get_shmem_aligned(targets * k_stride * sizeof(double), 64));
         find_rows(team, fields, slot, Take::all, false, patch);
-        const int place = fields.with_refined(slot), stride = patch.stride();
+        const int refined_index = fields.with_refined(slot), stride = patch.stride();
         const double* mass = fields.mass.data() + std::int64_t{slot} * k_stride;
         const double* moments =
-            fields.moments.data() + std::int64_t{place} * (k_moments - 1) * k_stride;
-        double* terms = fields.terms.data() + std::int64_t{place} * k_terms * k_stride;
+            fields.moments.data() + std::int64_t{refined_index} * (k_moments - 1) * k_stride;
+        double* terms = fields.terms.data() + std::int64_t{refined_index} * k_terms * k_stride;
         in_team(team, k_cells, [&](int n) {
           const double inverse = mass[n] != 0.0 ? 1.0 / mass[n] : 0.0;
           for (int d = 0; d < 3; ++d)
@@ -349,10 +349,11 @@ void attract_across(const BrickFields& fields, const Lists& lists) {
           const int i = n % edge - r, j = n / edge % edge - r, k = n / (edge * edge) - r;
           const int from = near[part(k, k_side) * 9 + part(j, k_side) * 3 + part(i, k_side)];
           const int place = from < 0 ? -1 : fields.with_refined(from);
-          const double* child = place < 0 ? nullptr
-                                          : fields.children.data() +
-                                                std::int64_t{place} * k_child_fields * k_stride +
-                                                cell_at(i & 7, j & 7, k & 7);
+          const double* child = refined_index < 0
+                                    ? nullptr
+                                    : fields.children.data() +
+                                          std::int64_t{refined_index} * k_child_fields * k_stride +
+                                          cell_at(i & 7, j & 7, k & 7);
           for (int c = 0; c < k_child_fields; ++c)
             masses[c * cells + n] = child ? child[c * k_stride] : 0.0;
         });

@@ -22,18 +22,18 @@ void pack_moments(const BrickFields& fields, const DeviceArray<const std::int32_
                   double* message) {
   for_teams(
       "fmm: pack moments", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
-        const int slot = leaving(team.league_rank()), place = fields.with_refined(slot);
+        const int slot = leaving(team.league_rank()), refined_index = fields.with_refined(slot);
         double* to = message + std::int64_t{team.league_rank()} * k_up * k_octet;
         const double* mass = fields.mass.data() + std::int64_t{slot} * k_stride;
         const double* moments =
-            fields.moments.data() + std::int64_t{place} * (k_moments - 1) * k_stride;
+            fields.moments.data() + std::int64_t{refined_index} * (k_moments - 1) * k_stride;
         in_team(team, k_packs, [&](int n) {
           const int e = n * k_wide;
           const auto child = [&](int s, int c) {
             return load<Wide>((c == 0 ? mass : moments + (c - 1) * k_stride) + s * k_octet + e);
           };
           Wide body[k_moments];
-          if (place < 0) combine<true>(child, body);
+          if (refined_index < 0) combine<true>(child, body);
           else combine<false>(child, body);
           for (int c = 0; c < k_moments; ++c) store(to + c * k_octet + e, body[c]);
           double* of_children = to + k_moments * k_octet + e;
@@ -50,11 +50,12 @@ void unpack_moments(const BrickFields& fields, const DeviceArray<const ChildBric
       "fmm: unpack moments", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());
         const double* from = message + std::int64_t{team.league_rank()} * k_up * k_octet;
-        const int place = fields.with_refined(child.parent);
+        const int refined_index = fields.with_refined(child.parent);
         double* mass = fields.mass.data() + std::int64_t{child.parent} * k_stride;
-        double* moments = fields.moments.data() + std::int64_t{place} * (k_moments - 1) * k_stride;
+        double* moments =
+            fields.moments.data() + std::int64_t{refined_index} * (k_moments - 1) * k_stride;
         double* of_children =
-            fields.children.data() + std::int64_t{place} * k_child_fields * k_stride;
+            fields.children.data() + std::int64_t{refined_index} * k_child_fields * k_stride;
         in_team(team, k_octet, [&](int q) {
           const int at = parent_at(child.octant, q);
           mass[at] = from[q];
@@ -108,15 +109,15 @@ void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_
   const int r = lists.near, edge = margin_of(lists);
   for_teams(
       "fmm: unpack expansions", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
-        const int slot = leaving(team.league_rank()), place = fields.with_refined(slot),
+        const int slot = leaving(team.league_rank()), refined_index = fields.with_refined(slot),
                   leaf_index = fields.with_leaves(slot);
         const double* from = message + team.league_rank() * doubles;
         const double* centre = up + (std::int64_t{team.league_rank()} * k_up + k_centre) * k_octet;
         double* field = fields.field.data() + std::int64_t{leaf_index} * 4 * k_stride;
-        double* terms = fields.terms.data() + std::int64_t{place} * k_terms * k_stride;
+        double* terms = fields.terms.data() + std::int64_t{refined_index} * k_terms * k_stride;
         const double* own_centre =
             fields.moments.data() +
-            (std::int64_t{place} * (k_moments - 1) + k_centre - 1) * k_stride;
+            (std::int64_t{refined_index} * (k_moments - 1) + k_centre - 1) * k_stride;
 
         // Adds the field of nearby leaf cells of the coarser level to leaf cells.
         if (with_boundary && leaf_index >= 0 && from[0] != 0.0) {
@@ -159,7 +160,7 @@ void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_
               store(force, load<Wide>(force) + 0.25 * (at.gradient[d] + parent(k_couple + d)));
             }
           }
-          if (place < 0) return;
+          if (refined_index < 0) return;
           double* to = terms + s * k_octet + e;
           for (int d = 0; d < 3; ++d)
             x[d] += 0.5 * load<Wide>(own_centre + d * k_stride + s * k_octet + e);
@@ -228,17 +229,18 @@ void for_shared(const char* name, const BrickFields& fields,
         const PatchCopy& brick = shared(team.league_rank());
         const int ni = brick.end[0] - brick.begin[0], nj = brick.end[1] - brick.begin[1],
                   octets = ni * nj * (brick.end[2] - brick.begin[2]);
-        const int place = fields.with_refined(brick.slot);
-        const int components = place < 0 ? 1 : k_moments + (with_children ? k_child_fields : 0);
+        const int refined_index = fields.with_refined(brick.slot);
+        const int components =
+            refined_index < 0 ? 1 : k_moments + (with_children ? k_child_fields : 0);
         in_team(team, components * 8, [&](int n) {
           const int c = n / 8, s = n % 8;
           double* from =
               c == 0 ? fields.mass.data() + std::int64_t{brick.slot} * k_stride
               : c < k_moments
                   ? fields.moments.data() +
-                        (std::int64_t{place} * (k_moments - 1) + c - 1) * k_stride
+                        (std::int64_t{refined_index} * (k_moments - 1) + c - 1) * k_stride
                   : fields.children.data() +
-                        (std::int64_t{place} * k_child_fields + c - k_moments) * k_stride;
+                        (std::int64_t{refined_index} * k_child_fields + c - k_moments) * k_stride;
           from += s * k_octet;
           const std::int64_t to = brick.offset + std::int64_t{n} * octets;
           for (int q = 0; q < octets; ++q) {
@@ -252,7 +254,7 @@ void for_shared(const char* name, const BrickFields& fields,
 
 // Position of a brick: index of the block in the level, and lower corner of the brick in the block.
 struct BrickCorner {
-  std::int32_t place;
+  std::int32_t block_index;
   int x, y, z;
 };
 KOKKOS_FORCEINLINE_FUNCTION BrickCorner corner_of(int brick, int log2_block_size) {
@@ -268,7 +270,7 @@ KOKKOS_FORCEINLINE_FUNCTION BrickCorner corner_of(int brick, int log2_block_size
 KOKKOS_FORCEINLINE_FUNCTION mesh::Cell cell_of(const CellRange& blocks, const BrickCorner& corner,
                                                int i, int j, int k) {
   const int b = blocks.log2_block_size;
-  return {corner.place, blocks.blocks(corner.place).slot,
+  return {corner.block_index, blocks.blocks(corner.block_index).slot,
           ((((corner.z + k) << b) + corner.y + j) << b) + corner.x + i};
 }
 
@@ -311,11 +313,11 @@ void store_leaves(const BrickLevel& level, const BrickFields& fields, const Stor
                   double potential_factor, double force_factor) {
   for_teams(
       "fmm: store", level.own(), teams(0), KOKKOS_LAMBDA(const Team& team) {
-        const int slot = team.league_rank(), place = fields.with_leaves(slot);
-        if (place < 0) return;
+        const int slot = team.league_rank(), leaf_index = fields.with_leaves(slot);
+        if (leaf_index < 0) return;
         const BrickCorner corner = corner_of(slot, stored.blocks.log2_block_size);
         const unsigned leaves = fields.cells(slot).leaves;
-        const double* field = fields.field.data() + std::int64_t{place} * 4 * k_stride;
+        const double* field = fields.field.data() + std::int64_t{leaf_index} * 4 * k_stride;
         in_team(team, 64, [&](int row) {
           const int j = row % 8, k = row / 8;
           const mesh::Cell first = cell_of(stored.blocks, corner, 0, j, k);

@@ -129,21 +129,21 @@ double IsolatedGreen::operator()(const pencil::Mode& mode) {
 
 namespace {
 
-void check_ascending(const std::vector<double>& values, const std::string& place,
+void check_ascending(const std::vector<double>& values, const std::string& location,
                      const char* what) {
   for (std::size_t n = 0; n < values.size(); ++n)
     if (values[n] <= 0.0 || (n > 0 && values[n] <= values[n - 1]))
-      throw InputError("{}: {} must be positive and strictly increasing", place, what);
+      throw InputError("{}: {} must be positive and strictly increasing", location, what);
 }
 
 }  // namespace
 
 TransferTable::TransferTable(const std::string& path, double unit) {
   std::vector<double> wave_numbers;
-  for (auto& [place, values] : read_number_lines(path, "gravity.transfer")) {
+  for (auto& [location, values] : read_number_lines(path, "gravity.transfer")) {
     if (scale_factors_.empty()) {
       scale_factors_ = std::move(values);
-      check_ascending(scale_factors_, place, "the scale factors of the first line");
+      check_ascending(scale_factors_, location, "the scale factors of the first line");
       continue;
     }
     if (values.size() != scale_factors_.size() + 1)
@@ -151,9 +151,9 @@ TransferTable::TransferTable(const std::string& path, double unit) {
           "{}: expected a wavenumber and {} transfer factors, one per scale factor of the first "
           "line, "
           "but found {} numbers",
-          place, scale_factors_.size(), values.size());
+          location, scale_factors_.size(), values.size());
     wave_numbers.push_back(values.front());
-    check_ascending(wave_numbers, place, "wavenumbers");
+    check_ascending(wave_numbers, location, "wavenumbers");
     log_k_.push_back(std::log(values.front() * unit));
     factors_.emplace_back(values.begin() + 1, values.end());
   }
@@ -165,8 +165,8 @@ TransferTable::TransferTable(const std::string& path, double unit) {
 }
 
 double TransferTable::operator()(double k, double a) const {
-  const PlaceInTable row = place_in_table(log_k_, std::log(k));
-  const PlaceInTable column = place_in_table(scale_factors_, a);
+  const TableInterval row = find_interval(log_k_, std::log(k));
+  const TableInterval column = find_interval(scale_factors_, a);
   const auto at = [&](std::size_t n) {
     return column.between(factors_[n][column.below], factors_[n][column.above]);
   };

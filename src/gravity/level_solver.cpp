@@ -191,8 +191,8 @@ class Target {
 SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                double source, double tolerance, int most_cycles,
                                const MeasureField& measure) {
-  coarse_f_ = level_.make_field("bottom f", 2);
-  coarse_phi_ = level_.make_field("bottom phi", 2);
+  coarse_f_ = level_.make_field("coarse f", 2);
+  coarse_phi_ = level_.make_field("coarse phi", 2);
   if (grids_.empty()) return solve_coarse_grid(phi, f, source, tolerance, most_cycles, measure);
 
   for (Grid& grid : grids_) {

@@ -20,7 +20,7 @@ void copy_regions(const DeviceArray<const PatchCopy>& tasks,
   for_items_of(
       "gravity: copy halo", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
         double* cells = row_of(strips.data(), side, field, task.slot, task.j(n), task.k(n));
-        double* line = message + task.place(n);
+        double* line = message + task.value_offset(n);
         for (int i = 0; i < task.length(); ++i) {
           const int cell = split(i + task.begin[0], side);
           if (!pack) cells[cell] = line[i];
@@ -170,7 +170,7 @@ void pack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const
 // Fills rows of pieces along x (see rows_with_memory()), except pieces that arrive as messages.
 template <int P>
 void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
-                       const DeviceArray<const std::int32_t>& places,
+                       const DeviceArray<const std::int32_t>& piece_numbers,
                        const DeviceArray<const Piece>& pieces, const Rows& rows,
                        const Fields& fields) {
   const KernelCost cost{16.0 * fields.count, 0.0};
@@ -185,13 +185,13 @@ void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
           const std::int64_t row =
               offset_of_row(rows.strips.data(), rows.T, patch, y * P + j, z * P + k);
           for (int x = 0; x < across; ++x) {
-            const std::int32_t place = places(std::int64_t{n} * across + x);
-            if (place < VectorTarget::k_none) continue;
+            const std::int32_t piece_number = piece_numbers(std::int64_t{n} * across + x);
+            if (piece_number < VectorTarget::k_none) continue;
             for (int f = 0; f < fields.count; ++f) {
               double cells[P] = {};
-              if (place >= 0)
-                combine_row<P>(fields.of[f].values, pieces(place).block,
-                               rows.in_block(pieces(place), j, k), cells);
+              if (piece_number >= 0)
+                combine_row<P>(fields.of[f].values, pieces(piece_number).block,
+                               rows.in_block(pieces(piece_number), j, k), cells);
               split_row<P>(cells, fields.of[f].patches + row + x * (P / 2), rows.T / 2);
             }
           }
@@ -232,35 +232,35 @@ void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
       });
 }
 
-// Returns the piece at every position in own patches, as VectorTarget::places.
-std::vector<std::int32_t> places_of(const LevelPatches& patches) {
+// Returns the piece at every position in own patches, as VectorTarget::piece_numbers.
+std::vector<std::int32_t> piece_numbers(const LevelPatches& patches) {
   const int P = patches.piece_side(), across = patches.side() / P;
-  std::vector<std::int32_t> places(patches.own() * cells_of(across), VectorTarget::k_none);
-  const auto place = [&](const Piece& p) -> std::int32_t& {
+  std::vector<std::int32_t> piece_numbers(patches.own() * cells_of(across), VectorTarget::k_none);
+  const auto piece_number = [&](const Piece& p) -> std::int32_t& {
     const int x = p.in_patch[0] / P, y = p.in_patch[1] / P, z = p.in_patch[2] / P;
-    return places[p.patch * cells_of(across) + (z * across + y) * across + x];
+    return piece_numbers[p.patch * cells_of(across) + (z * across + y) * across + x];
   };
   std::int32_t n = 0;
-  for (const Piece& piece : patches.local_pieces()) place(piece) = n++;
+  for (const Piece& piece : patches.local_pieces()) piece_number(piece) = n++;
   n = VectorTarget::k_none;
-  for (const Piece& piece : patches.arriving_pieces()) place(piece) = --n;
-  return places;
+  for (const Piece& piece : patches.arriving_pieces()) piece_number(piece) = --n;
+  return piece_numbers;
 }
 
 // Returns the rows of piece positions along x in own patches, (patch * across + z) * across + y,
 // for which fields have memory.
 std::vector<std::int32_t> rows_with_memory(const LevelPatches& patches,
-                                           const std::vector<std::int32_t>& places) {
+                                           const std::vector<std::int32_t>& piece_numbers) {
   const int P = patches.piece_side(), across = patches.side() / P;
   // number of rows of positions in the same strips
   const int sharing = std::max(1, k_strip / P);
   const int rows = patches.own() * across * across;
   std::vector<std::int32_t> with_memory;
   for (int row = 0; row < rows; ++row) {
-    const auto first = places.begin() + std::int64_t{row / sharing * sharing} * across;
+    const auto first = piece_numbers.begin() + std::int64_t{row / sharing * sharing} * across;
     if (patches.side() < k_largest_patch ||
         std::any_of(first, first + sharing * across,
-                    [](std::int32_t place) { return place != VectorTarget::k_none; }))
+                    [](std::int32_t piece_number) { return piece_number != VectorTarget::k_none; }))
       with_memory.push_back(row);
   }
   return with_memory;
@@ -304,9 +304,9 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
       arriving_(mesh::to_device("pieces", patches.arriving_pieces())),
       exchanger_("gravity pieces", patches.communicator(), options, patches.level(),
                  Buffers::of_device) {
-  const std::vector<std::int32_t> places = places_of(patches);
-  places_ = mesh::to_device("places of pieces", places);
-  rows_ = mesh::to_device("rows of pieces", rows_with_memory(patches, places));
+  const std::vector<std::int32_t> piece_numbers = piece_numbers(patches);
+  piece_numbers_ = mesh::to_device("places of pieces", piece_numbers);
+  rows_ = mesh::to_device("rows of pieces", rows_with_memory(patches, piece_numbers));
 }
 
 void PieceTransfer::to_patches(std::span<const PatchValues> values) {
@@ -320,7 +320,7 @@ void PieceTransfer::to_patches(std::span<const PatchValues> values) {
   with_patch_side(piece_, [&](auto P) {
     pack_blocks<P.value>(leaving_, rows, fields, sent.data());
     exchanger_.start<double>(plan_, sent.data(), received.data(), cells);
-    blocks_to_patches<P.value>(rows_, places_, local_, rows, fields);
+    blocks_to_patches<P.value>(rows_, piece_numbers_, local_, rows, fields);
     exchanger_.finish();
     unpack_patches<P.value>(arriving_, rows, received.data(), fields);
   });
@@ -350,7 +350,7 @@ void PieceTransfer::vector_to_blocks(const VectorField& blocks,
   write({.pieces_across = side_ / piece_,
          .log2_side = std::countr_zero(static_cast<unsigned>(piece_)),
          .block_size = block_size_,
-         .places = places_,
+         .piece_numbers = piece_numbers_,
          .local = local_,
          .blocks = blocks,
          .message = sent.data()});

@@ -56,7 +56,7 @@ struct VectorTarget {
   int pieces_across, log2_side, block_size;
   // Piece at each position in own patches, [own patch][z][y][x]: index in `local`, k_none - (1 + n)
   // for item n of the message, or k_none.
-  DeviceArray<const std::int32_t> places;
+  DeviceArray<const std::int32_t> piece_numbers;
   DeviceArray<const Piece> local;
   VectorField blocks;
   double* message;  // [n][component][k][j][i]
@@ -70,18 +70,18 @@ struct VectorTarget {
         ((patch * pieces_across + (k >> log2_side)) * pieces_across + (j >> log2_side)) *
         pieces_across;
     for (int x = 0; x < pieces_across; ++x) {
-      const std::int32_t place = places(first + x);
-      if (place == k_none) continue;
+      const std::int32_t piece_number = piece_numbers(first + x);
+      if (piece_number == k_none) continue;
       double* to = nullptr;
       std::int64_t stride = 0;
-      if (place >= 0) {
-        const Piece& piece = local(place);
+      if (piece_number >= 0) {
+        const Piece& piece = local(piece_number);
         to = blocks.x.data + piece.block * blocks.x.stride + piece.in_block[0] +
              (std::int64_t{N} * (piece.in_block[2] + kp) + piece.in_block[1] + jp) * N;
         stride = blocks.stride_component;
       } else {
         stride = std::int64_t{P} * P * P;
-        to = message + 3 * stride * (k_none - 1 - place) + (kp * P + jp) * P;
+        to = message + 3 * stride * (k_none - 1 - piece_number) + (kp * P + jp) * P;
       }
       for (int d = 0; d < 3; ++d) copy_cells(&rows[d][x * P], P, to + d * stride);
     }
@@ -126,8 +126,8 @@ class PieceTransfer {
   const ExchangePlan& plan_;
   DeviceArray<const StripTable> strips_;
   DeviceArray<const Piece> local_, leaving_, arriving_;
-  DeviceArray<const std::int32_t> places_;  // see VectorTarget
-  DeviceArray<const std::int32_t> rows_;    // see rows_with_memory()
+  DeviceArray<const std::int32_t> piece_numbers_;  // see VectorTarget
+  DeviceArray<const std::int32_t> rows_;           // see rows_with_memory()
   Exchanger exchanger_;
 };
 

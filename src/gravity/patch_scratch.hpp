@@ -260,25 +260,25 @@ struct RowOffsets {
   KOKKOS_FORCEINLINE_FUNCTION RowOffsets(const PatchTable& table, const StripTable* strips, int j,
                                          int k) {
     const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
-    const auto place = [&](int side) -> std::int64_t {
+    const auto offset = [&](int side) -> std::int64_t {
       return slots[side] < 0 ? -1 : offset_of_row(strips, T, slots[side], j & (T - 1), k & (T - 1));
     };
-    below = place(0), here = place(1), above = place(2);
+    below = offset(0), here = offset(1), above = offset(2);
   }
 };
 
 // Copies a row of a patch and its ghost cells from a field; 0 where there is no patch.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& places, const double* field, int j,
-                                            int k, const PatchScratch<T, Depth>& to) {
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& offsets, const double* field,
+                                            int j, int k, const PatchScratch<T, Depth>& to) {
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
   for (int parity = 0; parity < 2; ++parity) {
     double* pairs = to.pairs(parity, j, k);
-    const auto cells = [&](std::int64_t place) {
-      return place < 0 ? nullptr : field + (place + parity * (T / 2));
+    const auto cells = [&](std::int64_t offset) {
+      return offset < 0 ? nullptr : field + (offset + parity * (T / 2));
     };
-    const double *below = cells(places.below), *here = cells(places.here),
-                 *above = cells(places.above);
+    const double *below = cells(offsets.below), *here = cells(offsets.here),
+                 *above = cells(offsets.above);
     copy_pairs<near>(below ? below + T / 2 - near : nullptr, pairs - near);
     copy_pairs<T / 2>(here, pairs);
     copy_pairs<near>(above, pairs + T / 2);
@@ -287,22 +287,22 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& places, const d
 
 // Copies a whole row on one thread.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowOffsets<T>& places,
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowOffsets<T>& offsets,
                                             const double* field, int j, int k,
                                             const PatchScratch<T, Depth>& to) {
-  gather_row(places, field, j, k, to);
+  gather_row(offsets, field, j, k, to);
 }
 // Copies the part of one thread in a row.
 template <int T, int Depth, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
-                                            const RowOffsets<T>& places, const double* field, int j,
-                                            int k, const PatchScratch<T, Depth>& to) {
+                                            const RowOffsets<T>& offsets, const double* field,
+                                            int j, int k, const PatchScratch<T, Depth>& to) {
   constexpr int half = T / 2, near = half < 2 ? half : 2;
   for_pairs(part, -near, half + 2 * near, [&](int e) {
-    const std::int64_t place = e < 0 ? places.below : e < half ? places.here : places.above;
-    const std::int64_t from = place + (e < 0 ? e + half : e < half ? e : e - half);
-    to.pairs(0, j, k)[e] = place < 0 ? 0.0 : field[from];
-    to.pairs(1, j, k)[e] = place < 0 ? 0.0 : field[from + half];
+    const std::int64_t offset = e < 0 ? offsets.below : e < half ? offsets.here : offsets.above;
+    const std::int64_t from = offset + (e < 0 ? e + half : e < half ? e : e - half);
+    to.pairs(0, j, k)[e] = offset < 0 ? 0.0 : field[from];
+    to.pairs(1, j, k)[e] = offset < 0 ? 0.0 : field[from + half];
   });
 }
 

@@ -59,8 +59,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset_of_row(const StripTable* strips,
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION Value* row_of(const StripTable* strips, int side, Value* field,
                                           std::int64_t slot, int j, int k) {
-  const std::int64_t place = offset_of_row(strips, side, slot, j, k);
-  return place < 0 ? nullptr : field + place;
+  const std::int64_t offset = offset_of_row(strips, side, slot, j, k);
+  return offset < 0 ? nullptr : field + offset;
 }
 
 // Returns the largest power of two, at most 16, that divides the cells of a level along every axis.
@@ -118,7 +118,9 @@ struct PatchCopy {
   // Length of a row.
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return end[0] - begin[0]; }
   // Index of the first value of row n in the message.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(int n) const { return offset + n * length(); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_offset(int n) const {
+    return offset + n * length();
+  }
 };
 
 // Patch or brick that another rank stores as a copy, or the copy. `directions` are the directions

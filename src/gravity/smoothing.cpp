@@ -63,10 +63,10 @@ struct PassScratch {
   // Copies a row of f, and for weighted patches of the diagonal, to scratch memory.
   template <class Part>
   KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const Part& part, const GridView& grid,
-                                                   const RowOffsets<T>& places, int j,
+                                                   const RowOffsets<T>& offsets, int j,
                                                    int k) const {
-    gather_row(part, places, grid.f, j, k, f);
-    if constexpr (R == Reach::weighted) gather_row(part, places, grid.diagonal, j, k, diagonal);
+    gather_row(part, offsets, grid.f, j, k, f);
+    if constexpr (R == Reach::weighted) gather_row(part, offsets, grid.diagonal, j, k, diagonal);
   }
 };
 
@@ -223,26 +223,26 @@ struct Descent {
         team.team_scratch(int{level}).get_shmem_aligned(norms * sizeof(double), 64));
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
     double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
-    const auto places_of = [&](int j, int k) OCTANT_INLINE_LAMBDA {
+    const auto offsets_of = [&](int j, int k) OCTANT_INLINE_LAMBDA {
       return RowOffsets<T>(table, grid.strips, j, k);
     };
-    const auto gather_phi = [&](const auto& part, const RowOffsets<T>& places, int j, int k)
+    const auto gather_phi = [&](const auto& part, const RowOffsets<T>& offsets, int j, int k)
                                 OCTANT_INLINE_LAMBDA {
                                   if (from_zero) clear_row(at.phi, j, k, part);
-                                  else gather_row(part, places, grid.phi, j, k, at.phi);
+                                  else gather_row(part, offsets, grid.phi, j, k, at.phi);
                                 };
     const auto gather = [&](int k, const auto& part) OCTANT_INLINE_LAMBDA {
       const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
       const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
       for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        const RowOffsets<T> places = places_of(j, k);
-        gather_phi(part, places, j, k);
-        at.gather_equation(part, grid, places, j, k);
+        const RowOffsets<T> offsets = offsets_of(j, k);
+        gather_phi(part, offsets, j, k);
+        at.gather_equation(part, grid, offsets, j, k);
       });
       for_rows_in(beside & known & part.rows,
                   [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k, part); });
       for_rows_in(beside & ~known & part.rows,
-                  [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(part, places_of(j, k), j, k); });
+                  [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(part, offsets_of(j, k), j, k); });
     };
     const auto red = [&](int k, const auto& part)
                          OCTANT_INLINE_LAMBDA { relax_plane<2>(part, swept, at, 0, k); };
@@ -376,9 +376,9 @@ struct Ascent {
       const RowSet rows = swept.rows(k);
       const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
       for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        const RowOffsets<T> places(table, grid.strips, j, k);
-        if ((solved >> (j + 3) & 1) != 0) at.gather_equation(part, grid, places, j, k);
-        gather_row(part, places, grid.phi, j, k, at.phi);
+        const RowOffsets<T> offsets(table, grid.strips, j, k);
+        if ((solved >> (j + 3) & 1) != 0) at.gather_equation(part, grid, offsets, j, k);
+        gather_row(part, offsets, grid.phi, j, k, at.phi);
         prolong(part, swept, CoarseBox<T>{box}, at.phi, j, k);
       });
       for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows & part.rows,

@@ -95,7 +95,7 @@ class CellUpdate {
     State<W> u;
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = advanced(n, before[n]);
-    if (a_.sources.any()) accelerate(before, view_.place<W>(a_.sweep, k, j, i), u);
+    if (a_.sources.any()) accelerate(before, view_.position<W>(a_.sweep, k, j, i), u);
     if (a_.frame.turns()) turn(before, u);
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
@@ -148,14 +148,14 @@ class CellUpdate {
   // Adds the point sources. Hancock's step is centred in time; a Runge-Kutta stage uses the state
   // from which its fluxes are computed.
   template <class W>
-  KOKKOS_FORCEINLINE_FUNCTION void accelerate(const State<W>& before, const Vector<W>& place,
+  KOKKOS_FORCEINLINE_FUNCTION void accelerate(const State<W>& before, const Vector<W>& position,
                                               State<W>& u) const {
     const double now = a_.hancock ? 0.5 : 1.0, later = 1.0 - now;
     const W density = W(now) * before[k_mass] + W(later) * u[k_mass];
     Vector<W> velocity;
     for (int n = 0; n < 3; ++n)
       velocity[n] = (W(now) * before[k_momentum_x + n] + W(later) * u[k_momentum_x + n]) / density;
-    const Vector<W> kick = a_.sources.kick(velocity, place);
+    const Vector<W> kick = a_.sources.kick(velocity, position);
     OCTANT_UNROLL(8)
     for (int n = 0; n < 3; ++n) {
       const int m = k_momentum_x + n;
@@ -205,7 +205,7 @@ class CellUpdate {
     }
     if (a_.frame.turns()) {
       const auto now = [&](int n) OCTANT_INLINE_LAMBDA { return Q::load(from + n * stride); };
-      const Vector<W> x = view_.place<W>(a_.sweep, k, j, i);
+      const Vector<W> x = view_.position<W>(a_.sweep, k, j, i);
       const W along_x = a_.frame.velocity_x(x[1]), along_y = a_.frame.velocity_y(x[0]);
       const W turning(a_.frame.angular_velocity);
       const W sx = now(k_momentum_x), sy = now(k_momentum_y), sz = now(k_momentum_z);
@@ -229,7 +229,7 @@ class CellUpdate {
     State<W> w = physical_state(u, entropy, gas_, cold);
     result.bad = result.bad || needs_repair(u, w, entropy, gas_, a_.guards_entropy);
     w[k_pressure] = max(w[k_pressure], W(gas_.pressure_floor));
-    if (a_.frame.turns()) to_frame(a_.frame, view_.place<W>(a_.sweep, k, j, i), w);
+    if (a_.frame.turns()) to_frame(a_.frame, view_.position<W>(a_.sweep, k, j, i), w);
     result.fastest = max(result.fastest, signal_speed(w, cold, gas_));
   }
 

@@ -141,7 +141,7 @@ std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::B
       "cells that vary", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
         const double* const here = blocks + layout.offset(cell);
         const double* const first =
-            blocks + layout.offset({cell.place, cell.slot, cell.index % first_of});
+            blocks + layout.offset({cell.block_index, cell.slot, cell.index % first_of});
         bool varies = false;
         for (int n = 0; n < variables; ++n)
           varies |= here[n * layout.stride_variable] != first[n * layout.stride_variable];
@@ -173,7 +173,7 @@ std::vector<double> gather(const mesh::CellRange& cells, const KernelCost& cost,
   mesh::record_cells("gather field", cells, cost);
   mesh::for_cells(
       "gather field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
-        gathered(cell.place * per_block + cell.index) = value(cell);
+        gathered(cell.block_index * per_block + cell.index) = value(cell);
       });
   copy_to_host(TransferKind::files, host, gathered);
   return values;
@@ -215,7 +215,7 @@ void write_conserved(const mesh::BlockLayout& layout, double* blocks, const mesh
   const std::int64_t per_block = cells.cells_per_block();
   mesh::for_cells(
       "scatter field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
-        blocks[layout.offset(cell) + offset] = from(cell.place * per_block + cell.index);
+        blocks[layout.offset(cell) + offset] = from(cell.block_index * per_block + cell.index);
       });
 }
 

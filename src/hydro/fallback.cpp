@@ -221,7 +221,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
   const KernelArguments a(options, arguments);
   const SchemeOps ops = scheme_ops(options);
   const int count = static_cast<int>(cells.size());
-  const auto places = mesh::to_device("bad cells", cells, TransferKind::lists);
+  const auto device_cells = mesh::to_device("bad cells", cells, TransferKind::lists);
   const auto surfaces =
       mesh::uninitialised<double>("surfaces", std::int64_t(std::min(count, k_batch_size)) *
                                                   k_stencil_cells * a.variables * ops.points);
@@ -229,7 +229,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
   record_repair(options, arguments, count);
   for (int first = 0; first < count; first += k_batch_size) {
-    const BadCell* const these = places.data() + first;
+    const BadCell* const these = device_cells.data() + first;
     const int now = std::min(k_batch_size, count - first);
     double* const differences = result.data() + std::int64_t(6) * first * a.variables;
     ops.states_of_cells(a, these, now, surfaces.data());
@@ -251,11 +251,12 @@ FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arg
   if (cells.empty()) return {};
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(cells.size());
-  const auto places = mesh::to_device("bad cells", cells, TransferKind::lists);
+  const auto device_cells = mesh::to_device("bad cells", cells, TransferKind::lists);
   const auto added = mesh::uninitialised<double>("added by floors", 2 * count);
   mesh::for_items(
-      "hydro::apply_floors", count,
-      KOKKOS_LAMBDA(int n) { raise_to_floors(a, places(n), added(2 * n), added(2 * n + 1)); });
+      "hydro::apply_floors", count, KOKKOS_LAMBDA(int n) {
+        raise_to_floors(a, device_cells(n), added(2 * n), added(2 * n + 1));
+      });
   const std::vector<double> values = to_vector(TransferKind::lists, added);
   FlooredCells floored;
   for (int n = 0; n < count; ++n) {

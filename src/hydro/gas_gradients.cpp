@@ -99,13 +99,13 @@ mesh::DeviceArray<const GasGradients> gas_gradients(const mesh::Mesh& mesh, int 
   const auto gradients = mesh::uninitialised<GasGradients>("gas gradients", count);
   if (count == 0) return gradients;
   const Patches patches(mesh, level);
-  std::vector<PatchCell> places;
-  places.reserve(cells.size());
-  for (const mesh::Cell& cell : cells) places.push_back(patches.find(cell));
-  const FindGradients kernel{mesh.halo(level).tiles, mesh.pointers(level, mesh::LevelFields::k_now),
-                             mesh.geometry().cell_size(level),
-                             mesh::to_device("cells of gas gradients", places, TransferKind::lists),
-                             gradients};
+  std::vector<PatchCell> patch_cells;
+  patch_cells.reserve(cells.size());
+  for (const mesh::Cell& cell : cells) patch_cells.push_back(patches.find(cell));
+  const FindGradients kernel{
+      mesh.halo(level).tiles, mesh.pointers(level, mesh::LevelFields::k_now),
+      mesh.geometry().cell_size(level),
+      mesh::to_device("cells of gas gradients", patch_cells, TransferKind::lists), gradients};
   mesh::for_items("gas gradients", count, kernel);
   return gradients;
 }

@@ -34,16 +34,16 @@ class PointSources {
   // evaluate it in every stage, for the state from which fluxes are computed.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> kick(const Vector<V>& /*velocity*/,
-                                             const Vector<V>& /*place*/) const {
+                                             const Vector<V>& /*position*/) const {
     return {V(uniform_[0]), V(uniform_[1]), V(uniform_[2])};
   }
 
   // Velocity change in the frame, for a velocity relative to the frame, including the Coriolis and
   // centrifugal forces of a rotating frame.
-  template <class V, class Place>
+  template <class V, class PositionFunction>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> kick_in_frame(const Vector<V>& velocity,
-                                                      const Place& place) const {
-    const Vector<V> x = place();
+                                                      const PositionFunction& position) const {
+    const Vector<V> x = position();
     Vector<V> change = kick(velocity, x);
     if (!frame_.turns()) return change;
     const V angle(angle_), twice(2.0 * angle_);
@@ -61,10 +61,10 @@ class PointSources {
 
 // Subtracts the frame's velocity at a position from that of a primitive state.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION void to_frame(const mesh::Frame& frame, const Vector<V>& place,
+KOKKOS_FORCEINLINE_FUNCTION void to_frame(const mesh::Frame& frame, const Vector<V>& position,
                                           State<V>& w) {
-  w[k_velocity_x] = w[k_velocity_x] - frame.velocity_x(place[1]);
-  w[k_velocity_y] = w[k_velocity_y] - frame.velocity_y(place[0]);
+  w[k_velocity_x] = w[k_velocity_x] - frame.velocity_x(position[1]);
+  w[k_velocity_y] = w[k_velocity_y] - frame.velocity_y(position[0]);
 }
 
 // Returns the centres of a pack of cells.
@@ -74,7 +74,7 @@ KOKKOS_FORCEINLINE_FUNCTION Vector<V> centres(const mesh::CellRange& cells,
   Vector<V> x;
   for (int axis = 0; axis < 3; ++axis)
     x[axis] = SimdTraits<V>::generate([&](int lane) {
-      return cells.centre({cell.place, cell.slot, cell.index + lane})[axis];
+      return cells.centre({cell.block_index, cell.slot, cell.index + lane})[axis];
     });
   return x;
 }

@@ -100,8 +100,8 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
         stratification_(a.stratification) {}
 
   // Stores profiles along the axes around the state advanced by half a step.
-  template <bool Inside, class V, class Cell, class Place, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place& place,
+  template <bool Inside, class V, class Cell, class PositionFunction, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const PositionFunction& position,
                                                const Put& put) const {
     using Profile = typename Reconstruction::template Profile<V>;
     this->template sense_shocks<V>(cell, put);
@@ -158,8 +158,8 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
     const V modulus = this->adiabatic_modulus(w);
     if constexpr (std::is_same_v<G, Gas>) this->put_exponent(put, w, modulus);
     State<V> mid = half_step(w, dx, dy, dz, h_, modulus);
-    const Vector<V> kick =
-        sources_.kick_in_frame(Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, place);
+    const Vector<V> kick = sources_.kick_in_frame(
+        Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, position);
     OCTANT_UNROLL(8)
     for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5) * kick[n];
     if constexpr (Profile::is_curved) {

@@ -355,10 +355,10 @@ class ThirteenLines {
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p) {
       const Direction at = direction(p);
-      const int place[3] = {at.x, at.y, at.z};
+      const int offset[3] = {at.x, at.y, at.z};
       if (!Inside && at.z == 0) continue;
-      if (place[c] != 0) deviation[p] = deviation[p] + V(place[c]) * rotation[b];
-      if (place[b] != 0) deviation[p] = deviation[p] - V(place[b]) * rotation[c];
+      if (offset[c] != 0) deviation[p] = deviation[p] + V(offset[c]) * rotation[b];
+      if (offset[b] != 0) deviation[p] = deviation[p] - V(offset[b]) * rotation[c];
     }
   }
 

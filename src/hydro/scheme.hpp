@@ -25,10 +25,10 @@
 //     explicit Scheme(const KernelArguments&);
 //
 //     // Computes the states on a cell's surface: put(point, n, value) stores, put(point, n)
-//     // returns one. cell(n, x, y, z) is primitive variable n at this cell offset, place()
+//     // returns one. cell(n, x, y, z) is primitive variable n at this cell offset, position()
 //     // the cell's centre. Unless Inside, the cell lies below or above the patch, and only its
 //     // faces along z matter.
-//     template <bool Inside, class V> void reconstruct(cell, place, put) const;
+//     template <bool Inside, class V> void reconstruct(cell, position, put) const;
 //
 //     // Computes the flux through a face with this normal. left(point, n) and right(point, n) are
 //     // the states on the surfaces of the cells below and above it; put(n, value) stores the flux

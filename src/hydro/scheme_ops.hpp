@@ -28,7 +28,7 @@ void states_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
             [&](int m, int x, int y, int z) {
               return from.primitive({{c.index[0] + x, c.index[1] + y, c.index[2] + z}}, m);
             },
-            [&] { return from.place(c); }, surface_states<double>([=](int point, int m) {
+            [&] { return from.position(c); }, surface_states<double>([=](int point, int m) {
               return to + m * Scheme::points + point;
             }));
       });

@@ -83,8 +83,8 @@ class SingleCellStencil {
     return w;
   }
   // Coordinates of a cell's centre, in code units.
-  KOKKOS_FUNCTION Vector<double> place(const CellIndices& c) const {
-    return view_.place<double>(a_.sweep, c.index[2], c.index[1], c.index[0]);
+  KOKKOS_FUNCTION Vector<double> position(const CellIndices& c) const {
+    return view_.position<double>(a_.sweep, c.index[2], c.index[1], c.index[0]);
   }
 
  private:

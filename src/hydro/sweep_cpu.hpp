@@ -323,7 +323,7 @@ class SweepKernel {
       for_packs<-beyond, M + beyond>(active.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
         scheme_.template reconstruct<on_all_surfaces, SimdDouble>(
             CellsAround(planes, k, j, i),
-            [&]() OCTANT_INLINE_LAMBDA { return view.place<SimdDouble>(a_.sweep, k, j, i); },
+            [&]() OCTANT_INLINE_LAMBDA { return view.position<SimdDouble>(a_.sweep, k, j, i); },
             states_on(surface, j, i));
       });
   }

@@ -232,12 +232,12 @@ void states_of_batch(const KernelArguments& a, const Batch& batch) {
         const int k = n / Around::packs - 1;
         const int j = Around::j(n % Around::packs), i = Around::i(n % Around::packs);
         const Surface surface(planes, k);
-        const auto place = [&] { return view.place<SimdDouble>(a.sweep, k, j, i); };
+        const auto position = [&] { return view.position<SimdDouble>(a.sweep, k, j, i); };
         const CellsAround cells(planes, k, j, i);
         const auto states = states_on(surface, j, i);
-        if (k >= 0 && k < M) scheme.template reconstruct<true, SimdDouble>(cells, place, states);
+        if (k >= 0 && k < M) scheme.template reconstruct<true, SimdDouble>(cells, position, states);
         else if (j >= 0 && j < M)
-          scheme.template reconstruct<false, SimdDouble>(cells, place, states);
+          scheme.template reconstruct<false, SimdDouble>(cells, position, states);
       });
   if (a.guards_entropy) find_truncation_in_batch<Planes>(a, batch);
 }

@@ -23,8 +23,8 @@ class TileView : public mesh::TileCells {
   }
   // Centres of a pack of patch cells that begins with cell i of a row.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION Vector<V> place(const SweepArguments& sweep, int k, int j,
-                                              int i) const {
+  KOKKOS_FORCEINLINE_FUNCTION Vector<V> position(const SweepArguments& sweep, int k, int j,
+                                                 int i) const {
     return {SimdTraits<V>::generate([&](int lane) { return coordinate(sweep, 0, i + lane); }),
             V(coordinate(sweep, 1, j)), V(coordinate(sweep, 2, k))};
   }

@@ -151,13 +151,13 @@ void contribute(const SummedDataset& dataset, std::int64_t offset, std::span<con
   }
 }
 
-// Returns the CRC of the `count` bytes from `place` on, after bytes with the CRC `crc`.
-std::uint32_t extended(std::uint32_t crc, std::int64_t place, std::int64_t count,
+// Returns the CRC of the `count` bytes from `offset` on, after bytes with the CRC `crc`.
+std::uint32_t extended(std::uint32_t crc, std::int64_t offset, std::int64_t count,
                        const ReadBytes& read) {
   std::vector<std::byte> piece;
-  for (; count > 0; count -= std::ssize(piece), place += std::ssize(piece)) {
+  for (; count > 0; count -= std::ssize(piece), offset += std::ssize(piece)) {
     piece.resize(static_cast<std::size_t>(std::min(count, k_batch_bytes)));
-    read(place, piece);
+    read(offset, piece);
     crc = crc32c_followed(crc, std::ssize(piece)) ^ crc32c(piece);
   }
   return crc;
@@ -167,21 +167,21 @@ std::uint32_t extended(std::uint32_t crc, std::int64_t place, std::int64_t count
 std::uint32_t description_crc(std::vector<SummedDataset> datasets, std::int64_t end,
                               const ReadBytes& read) {
   std::sort(datasets.begin(), datasets.end(),
-            [](const SummedDataset& a, const SummedDataset& b) { return a.place < b.place; });
+            [](const SummedDataset& a, const SummedDataset& b) { return a.offset < b.offset; });
   std::uint32_t crc = 0;
-  std::int64_t place = 0;
+  std::int64_t offset = 0;
   for (const SummedDataset& dataset : datasets) {
     if (dataset.bytes() == 0) continue;
-    crc = extended(crc, place, dataset.place - place, read);
-    place = dataset.place + dataset.bytes();
+    crc = extended(crc, offset, dataset.offset - offset, read);
+    offset = dataset.offset + dataset.bytes();
   }
-  return extended(crc, place, end - place, read);
+  return extended(crc, offset, end - offset, read);
 }
 
 std::string table_of(std::span<const SummedDataset> datasets) {
   std::string table;
   for (const SummedDataset& d : datasets)
-    table += fmt::format("{} {} {} {}\n", d.place, d.rows, d.row_bytes, d.path);
+    table += fmt::format("{} {} {} {}\n", d.offset, d.rows, d.row_bytes, d.path);
   return table;
 }
 
@@ -190,7 +190,7 @@ std::vector<SummedDataset> datasets_of(const std::string& table) {
   std::istringstream lines(table);
   std::int64_t batches = 0;
   SummedDataset d;
-  while (lines >> d.place >> d.rows >> d.row_bytes && lines.ignore() &&
+  while (lines >> d.offset >> d.rows >> d.row_bytes && lines.ignore() &&
          std::getline(lines, d.path)) {
     d.first_batch = batches;
     batches += d.batches();
@@ -216,9 +216,9 @@ RowRange SummedDataset::batch(std::int64_t n) const {
 
 // --- writing -----------------------------------------------------------------------------------
 
-int ChecksumWriter::add_dataset(const std::string& path, std::int64_t place, std::int64_t rows,
+int ChecksumWriter::add_dataset(const std::string& path, std::int64_t offset, std::int64_t rows,
                                 std::int64_t row_bytes) {
-  datasets_.push_back({path, place, rows, row_bytes, batches_});
+  datasets_.push_back({path, offset, rows, row_bytes, batches_});
   batches_ += datasets_.back().batches();
   written_.push_back(0);
   return static_cast<int>(datasets_.size()) - 1;
@@ -290,8 +290,8 @@ std::unique_ptr<StoredChecksums> StoredChecksums::load(const std::string& path) 
 
 std::vector<std::string> StoredChecksums::damage_beside_rows() const {
   if (!table_is_whole_) return {"the table of checksums at the end of the file"};
-  const auto read = [this](std::int64_t place, std::span<std::byte> bytes) {
-    file_.read_at(place, bytes);
+  const auto read = [this](std::int64_t offset, std::span<std::byte> bytes) {
+    file_.read_at(offset, bytes);
   };
   if (description_crc(datasets_, end_, read) == description_) return {};
   return {"the metadata (groups, attributes and strings)"};
@@ -328,7 +328,7 @@ void StoredChecksums::require_rows(const std::string& path, RowRange rows,
   };
   const auto add_from_file = [&](std::int64_t begin, std::int64_t end) {
     std::vector<std::byte> part(static_cast<std::size_t>((end - begin) * row_bytes));
-    file_.read_at(dataset->place + begin * row_bytes, part);
+    file_.read_at(dataset->offset + begin * row_bytes, part);
     add(begin, part);
   };
   add_from_file(first * per_batch, rows.begin);
@@ -350,7 +350,7 @@ std::vector<std::int64_t> StoredChecksums::damaged_batches(RowRange batches) con
     for (std::int64_t n = std::max(d.first_batch, batches.begin); n < end; ++n) {
       const RowRange rows = d.batch(n - d.first_batch);
       bytes.resize(static_cast<std::size_t>(rows.count * d.row_bytes));
-      file_.read_at(d.place + rows.begin * d.row_bytes, bytes);
+      file_.read_at(d.offset + rows.begin * d.row_bytes, bytes);
       if (crc32c(bytes) != crcs[n - batches.begin]) damaged.push_back(n);
     }
   }

@@ -4,7 +4,7 @@
 //
 //   HDF5 part of the file
 //   uint32 [batches]   the CRCs of the batches, dataset by dataset
-//   text               a line for each dataset: place, rows, bytes per row, path
+//   text               a line for each dataset: offset, rows, bytes per row, path
 //   footer             see docs/running.md
 //
 // Batches begin at fixed rows, independent of the ranks that write or read them: ranks add the
@@ -29,8 +29,8 @@ namespace octant {
 // Dataset with checksums: its path, and its bytes in the file.
 struct SummedDataset {
   std::string path;
-  std::int64_t place = 0, rows = 0, row_bytes = 0;  // position in the file; size
-  std::int64_t first_batch = 0;                     // number of its first checksum in the file
+  std::int64_t offset = 0, rows = 0, row_bytes = 0;  // position in the file; size
+  std::int64_t first_batch = 0;                      // number of its first checksum in the file
 
   // Number of rows per batch: about 64 KiB, at least one row.
   std::int64_t rows_per_batch() const;
@@ -43,13 +43,13 @@ struct SummedDataset {
 };
 
 // Function that reads bytes from a position.
-using ReadBytes = std::function<void(std::int64_t place, std::span<std::byte>)>;
+using ReadBytes = std::function<void(std::int64_t offset, std::span<std::byte>)>;
 
 // Checksums of a file during writing.
 class ChecksumWriter {
  public:
   // Adds a dataset and returns its number. Every rank must add the same datasets in the same order.
-  int add_dataset(const std::string& path, std::int64_t place, std::int64_t rows,
+  int add_dataset(const std::string& path, std::int64_t offset, std::int64_t rows,
                   std::int64_t row_bytes);
 
   // Adds bytes of a dataset that this rank has written, from its byte `offset` on. Local.

@@ -33,9 +33,9 @@ std::int64_t bytes_of(const Parts& parts) {
 
 }  // namespace
 
-FortranFile::FortranFile(const std::string& path, RecordPosition place)
-    : file_(open_records(path)), place_(place), bytes_(file_.size()) {
-  if (place.offset > 0 || bytes_ < k_length_bytes) return;
+FortranFile::FortranFile(const std::string& path, RecordPosition position)
+    : file_(open_records(path)), position_(position), bytes_(file_.size()) {
+  if (position.offset > 0 || bytes_ < k_length_bytes) return;
   const auto first = static_cast<std::uint32_t>(marker_at(0, "the first record"));
   const std::uint32_t swapped =
       (first >> 24) | ((first >> 8) & 0xFF00) | ((first << 8) & 0xFF0000) | (first << 24);
@@ -47,7 +47,7 @@ FortranFile::FortranFile(const std::string& path, RecordPosition place)
 }
 
 void FortranFile::refuse(const char* what, const std::string& reason) const {
-  throw InputError("'{}': record {} ({}): {}", path(), place_.records, what, reason);
+  throw InputError("'{}': record {} ({}): {}", path(), position_.records, what, reason);
 }
 
 std::int32_t FortranFile::marker_at(std::int64_t offset, const char* what) const {
@@ -55,7 +55,7 @@ std::int32_t FortranFile::marker_at(std::int64_t offset, const char* what) const
     throw InputError(
         "'{}': record {} ({}) begins or ends at byte {}, but the file has only {} bytes: it is "
         "truncated",
-        path(), place_.records + 1, what, offset, bytes_);
+        path(), position_.records + 1, what, offset, bytes_);
   std::int32_t marker = 0;
   file_.read_at(offset, std::as_writable_bytes(std::span(&marker, 1)));
   return marker;
@@ -63,7 +63,7 @@ std::int32_t FortranFile::marker_at(std::int64_t offset, const char* what) const
 
 std::vector<FortranFile::Part> FortranFile::parts_of_next(const char* what) {
   std::vector<Part> parts;
-  std::int64_t offset = place_.offset;
+  std::int64_t offset = position_.offset;
   for (bool more = true; more;) {
     const std::int32_t before = marker_at(offset, what);
     const std::int64_t length = std::abs(std::int64_t{before});
@@ -72,12 +72,12 @@ std::vector<FortranFile::Part> FortranFile::parts_of_next(const char* what) {
       throw InputError(
           "'{}': record {} ({}) has {} bytes according to its leading marker but {} according to "
           "its trailing marker: the file is corrupt",
-          path(), place_.records + 1, what, length, std::abs(std::int64_t{after}));
+          path(), position_.records + 1, what, length, std::abs(std::int64_t{after}));
     parts.push_back({offset + k_length_bytes, length});
     offset += length + 2 * k_length_bytes;
     more = before < 0;
   }
-  place_ = {offset, place_.records + 1};
+  position_ = {offset, position_.records + 1};
   return parts;
 }
 
@@ -116,9 +116,9 @@ void FortranFile::skip(const char* what, int records) {
 }
 
 std::int64_t FortranFile::bytes_of_next(const char* what) {
-  const RecordPosition place = place_;
+  const RecordPosition position = position_;
   const std::int64_t bytes = bytes_of(parts_of_next(what));
-  place_ = place;
+  position_ = position;
   return bytes;
 }
 

@@ -25,9 +25,9 @@ struct RecordPosition {
 // (from 1), its expected and its actual content. Local.
 class FortranFile {
  public:
-  // Opens a file for reading from `place`. Throws InputError if it cannot be read, or is
+  // Opens a file for reading from `position`. Throws InputError if it cannot be read, or is
   // big-endian.
-  explicit FortranFile(const std::string& path, RecordPosition place = {});
+  explicit FortranFile(const std::string& path, RecordPosition position = {});
 
   // Reads the next record, which must contain `count` reals of four or eight bytes. In this and the
   // following functions, `what` names the record in messages.
@@ -54,13 +54,13 @@ class FortranFile {
 
   // Starts fetching everything up to a position.
   void fetch_ahead(RecordPosition end) const {
-    file_.fetch_ahead(place_.offset, end.offset - place_.offset);
+    file_.fetch_ahead(position_.offset, end.offset - position_.offset);
   }
 
   // Position of the next record.
-  RecordPosition place() const { return place_; }
+  RecordPosition position() const { return position_; }
   // True if all records were read.
-  bool at_end() const { return place_.offset == bytes_; }
+  bool at_end() const { return position_.offset == bytes_; }
   // Throws InputError unless the last record read is the last one of the file.
   void require_end() const {
     if (!at_end()) refuse("the last record", "expected the end of the file after this record");
@@ -86,7 +86,7 @@ class FortranFile {
   std::int32_t marker_at(std::int64_t offset, const char* what) const;
 
   PosixFile file_;
-  RecordPosition place_;
+  RecordPosition position_;
   std::int64_t bytes_;
 };
 
@@ -123,7 +123,7 @@ class FortranWriter {
   // Length of a record with its markers.
   static std::int64_t length_of(std::size_t bytes);
   // Writes a reserved record at its position.
-  void record_at(std::int64_t place, std::span<const std::byte> bytes);
+  void record_at(std::int64_t offset, std::span<const std::byte> bytes);
 
   // Returns when everything is on disk.
   void finish();

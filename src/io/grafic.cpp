@@ -304,12 +304,12 @@ GraficHeader common_header(const std::string& level, const std::set<std::string>
 std::array<int, 3> origin_of(const std::string& level, const GraficHeader& header) {
   std::array<int, 3> origin;
   for (int axis = 0; axis < 3; ++axis) {
-    const double place = static_cast<double>(header.offset[axis]) / header.spacing;
-    origin[axis] = static_cast<int>(std::lround(place));
-    if (std::abs(place - origin[axis]) > k_tolerance)
+    const double offset = static_cast<double>(header.offset[axis]) / header.spacing;
+    origin[axis] = static_cast<int>(std::lround(offset));
+    if (std::abs(offset - origin[axis]) > k_tolerance)
       throw InputError(
           "'{}' starts at cell {} along {}: the grid of each level must start at a cell boundary",
-          level, place, "xyz"[axis]);
+          level, offset, "xyz"[axis]);
   }
   return origin;
 }

@@ -27,9 +27,9 @@ struct Reference {
 };
 
 template <class T>
-T number_at(std::span<const std::byte> bytes, std::size_t place) {
+T number_at(std::span<const std::byte> bytes, std::size_t offset) {
   T value;
-  std::memcpy(&value, bytes.data() + place, sizeof(T));
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
   return value;
 }
 
@@ -109,10 +109,10 @@ std::string Hdf5Heaps::text(hid_t attribute) {
       reference.address == std::uint64_t{HADDR_UNDEF})
     return "";
   const Heap& heap = heap_at(reference.address);
-  for (std::size_t place = k_heap_header; place + k_object_header <= heap.size();) {
-    const auto number = number_at<std::uint16_t>(heap, place);
-    const auto size = number_at<std::uint64_t>(heap, place + 8);
-    const std::size_t begin = place + k_object_header, remaining = heap.size() - begin;
+  for (std::size_t offset = k_heap_header; offset + k_object_header <= heap.size();) {
+    const auto number = number_at<std::uint16_t>(heap, offset);
+    const auto size = number_at<std::uint64_t>(heap, offset + 8);
+    const std::size_t begin = offset + k_object_header, remaining = heap.size() - begin;
     if (number == 0) break;  // the rest is free
     if (size > remaining) refuse();
     if (number == reference.object) {
@@ -122,7 +122,7 @@ std::string Hdf5Heaps::text(hid_t attribute) {
     }
     const std::size_t padded = (static_cast<std::size_t>(size) + 7) / 8 * 8;
     if (padded > remaining) break;
-    place = begin + padded;
+    offset = begin + padded;
   }
   refuse();
 }
@@ -207,8 +207,8 @@ void describe_dataset(hid_t dataset, StoredObject& object) {
   H5Tencode(type, object.type.data(), &bytes);
   const Hdf5Handle made(H5Dget_create_plist(dataset), H5Pclose);
   if (H5Pget_layout(made) != H5D_CONTIGUOUS || H5Pget_external_count(made) > 0) return;
-  const haddr_t place = H5Dget_offset(dataset);
-  if (place != HADDR_UNDEF) object.place = static_cast<std::int64_t>(place);
+  const haddr_t offset = H5Dget_offset(dataset);
+  if (offset != HADDR_UNDEF) object.offset = static_cast<std::int64_t>(offset);
 }
 
 StoredObject describe(hid_t file, const char* path, Hdf5Heaps& heaps) {
@@ -321,7 +321,7 @@ std::vector<std::byte> packed(const FileContents& contents) {
     }
     packer.put(object.extents);
     packer.put(object.type);
-    packer.put(object.place);
+    packer.put(object.offset);
   }
   return std::move(packer.bytes);
 }
@@ -340,7 +340,7 @@ FileContents unpacked(const std::vector<std::byte>& bytes) {
     }
     object.extents = unpacker.get<std::vector<std::int64_t>>();
     object.type = unpacker.get<std::vector<std::byte>>();
-    object.place = unpacker.get<std::int64_t>();
+    object.offset = unpacker.get<std::int64_t>();
   }
   return contents;
 }

@@ -59,7 +59,7 @@ struct StoredObject {
   // file; -1 if they are not contiguous and uncompressed.
   std::vector<std::int64_t> extents;
   std::vector<std::byte> type;
-  std::int64_t place = -1;
+  std::int64_t offset = -1;
 };
 
 // Objects by absolute path; the root group is "/".

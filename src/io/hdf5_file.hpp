@@ -70,9 +70,9 @@ struct Hdf5Rows {
   std::string path;
   ElementType type;
   std::int64_t total = 0, row_bytes = 0;
-  bool is_packed = false;  // to be compressed
-  std::int64_t place = 0;  // first row, in bytes from the beginning of the file
-  int number = 0;          // among the file's checksums, unless compressed
+  bool is_packed = false;   // to be compressed
+  std::int64_t offset = 0;  // first row, in bytes from the beginning of the file
+  int number = 0;           // among the file's checksums, unless compressed
 };
 
 // Writer of a new file, which is renamed by commit() and absent before (WholeFile).

@@ -12,35 +12,35 @@
 
 namespace octant {
 
-void Hdf5Image::write(std::int64_t place, std::span<const std::byte> bytes) {
-  size_ = std::max(size_, place + std::ssize(bytes));
+void Hdf5Image::write(std::int64_t offset, std::span<const std::byte> bytes) {
+  size_ = std::max(size_, offset + std::ssize(bytes));
   if (bytes.data() == dummy_rows_) {
-    dummy_rows_offset_ = place;
+    dummy_rows_offset_ = offset;
     return;
   }
   while (!bytes.empty()) {
-    const std::int64_t within = place % k_page;
+    const std::int64_t within = offset % k_page;
     const std::int64_t count = std::min(std::ssize(bytes), k_page - within);
-    Page& page = pages_[place / k_page];
+    Page& page = pages_[offset / k_page];
     std::memcpy(page.bytes.data() + within, bytes.data(), static_cast<std::size_t>(count));
     for (std::int64_t n = within; n < within + count; ++n) page.written.set(n);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
-    place += count;
+    offset += count;
   }
 }
 
-void Hdf5Image::read(std::int64_t place, std::span<std::byte> bytes) const {
+void Hdf5Image::read(std::int64_t offset, std::span<std::byte> bytes) const {
   while (!bytes.empty()) {
-    const std::int64_t within = place % k_page;
+    const std::int64_t within = offset % k_page;
     const auto count = static_cast<std::size_t>(std::min(std::ssize(bytes), k_page - within));
-    const auto page = pages_.find(place / k_page);
+    const auto page = pages_.find(offset / k_page);
     if (page == pages_.end()) {
       std::memset(bytes.data(), 0, count);
     } else {
       std::memcpy(bytes.data(), page->second.bytes.data() + within, count);
     }
     bytes = bytes.subspan(count);
-    place += static_cast<std::int64_t>(count);
+    offset += static_cast<std::int64_t>(count);
   }
 }
 
@@ -98,14 +98,15 @@ haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) {
   return static_cast<haddr_t>(mine(file)->image->size());
 }
 
-herr_t read_image(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t place, std::size_t size, void* bytes) {
-  mine(file)->image->read(static_cast<std::int64_t>(place), {static_cast<std::byte*>(bytes), size});
+herr_t read_image(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t size, void* bytes) {
+  mine(file)->image->read(static_cast<std::int64_t>(offset),
+                          {static_cast<std::byte*>(bytes), size});
   return 0;
 }
 
-herr_t write_image(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t place, std::size_t size,
+herr_t write_image(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t size,
                    const void* bytes) {
-  mine(file)->image->write(static_cast<std::int64_t>(place),
+  mine(file)->image->write(static_cast<std::int64_t>(offset),
                            {static_cast<const std::byte*>(bytes), size});
   return 0;
 }

@@ -20,14 +20,14 @@ namespace octant {
 class Hdf5Image {
  public:
   // Stores bytes at a position of the file.
-  void write(std::int64_t place, std::span<const std::byte> bytes);
+  void write(std::int64_t offset, std::span<const std::byte> bytes);
   // Sets dummy bytes for rows that ranks will write themselves: HDF5 allocates their position, and
   // nothing is stored.
   void set_dummy_rows(const std::byte* bytes) { dummy_rows_ = bytes; }
   // Position that HDF5 has given to the dummy bytes.
   std::int64_t dummy_rows_offset() const { return dummy_rows_offset_; }
   // Reads bytes from a position; zeros where nothing was written.
-  void read(std::int64_t place,
+  void read(std::int64_t offset,
             std::span<std::byte> bytes) const;  // zero where nothing was written
 
   // Length of the file, as set by HDF5.
@@ -45,7 +45,7 @@ class Hdf5Image {
     std::bitset<k_page> written;
   };
 
-  std::map<std::int64_t, Page> pages_;  // by place / k_page
+  std::map<std::int64_t, Page> pages_;  // by offset / k_page
   std::int64_t size_ = 0;
   const std::byte* dummy_rows_ = nullptr;
   std::int64_t dummy_rows_offset_ = 0;

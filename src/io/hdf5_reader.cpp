@@ -89,11 +89,11 @@ struct Hdf5Reader::State {
   // Reads rows of a dataset in stored form, and verifies them.
   void read_rows(const std::string& name, const StoredObject& dataset, hid_t type, RowRange range,
                  std::span<std::byte> bytes) const {
-    if (dataset.place >= 0) {
+    if (dataset.offset >= 0) {
       const std::int64_t row_bytes = std::ssize(bytes) / range.count;
       reading([&] {
         if (!rows) rows.emplace(path, PosixFile::Mode::read);
-        rows->read_at(dataset.place + range.begin * row_bytes, bytes);
+        rows->read_at(dataset.offset + range.begin * row_bytes, bytes);
         if (checksums) checksums->require_rows(name, range, bytes);
       });
     } else {

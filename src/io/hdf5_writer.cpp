@@ -148,16 +148,16 @@ struct Hdf5Writer::State {
     const std::vector<std::byte> blank(static_cast<std::size_t>(largest));
     image.set_dummy_rows(blank.data());
     std::vector<hsize_t> first(dataset.shape.size(), 0);
-    std::vector<std::int64_t> places;
+    std::vector<std::int64_t> offsets;
     for (const PackedChunk& chunk : chunks) {
       checked(H5Dwrite_chunk(rows, H5P_DEFAULT, chunk.left_out, first.data(),
                              static_cast<std::size_t>(chunk.size), blank.data()),
-              fmt::format("find a place for a chunk of '{}'", dataset.path));
-      places.push_back(image.dummy_rows_offset());
+              fmt::format("allocate a chunk of '{}'", dataset.path));
+      offsets.push_back(image.dummy_rows_offset());
       first[0] += static_cast<hsize_t>(dataset.chunk_rows);
     }
     image.set_dummy_rows(nullptr);
-    return places;
+    return offsets;
   }
 
   Communicator communicator;
@@ -248,14 +248,14 @@ Hdf5Rows Hdf5Writer::create(const std::string& path, std::int64_t total,
         H5Dclose);
     write_attribute(dataset, "units", meaning.units);
     write_attribute(dataset, "description", meaning.description);
-    if (!rows.is_packed) rows.place = static_cast<std::int64_t>(H5Dget_offset(dataset));
+    if (!rows.is_packed) rows.offset = static_cast<std::int64_t>(H5Dget_offset(dataset));
   });
   if (rows.is_packed) {
-    rows.place = state_->packed.add({path, type, shape});
+    rows.offset = state_->packed.add({path, type, shape});
     return rows;
   }
-  state_->communicator.broadcast(rows.place);
-  rows.number = state_->checksums.add_dataset(path, rows.place, total, rows.row_bytes);
+  state_->communicator.broadcast(rows.offset);
+  rows.number = state_->checksums.add_dataset(path, rows.offset, total, rows.row_bytes);
   return rows;
 }
 
@@ -269,9 +269,9 @@ void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
                    "'{}' has {} rows of {} bytes here, but {} bytes were given", rows.path,
                    range.count, rows.row_bytes, data.size());
     const std::int64_t offset = range.begin * rows.row_bytes;
-    if (rows.is_packed) return state_->packed.write_at(rows.place + offset, data);
+    if (rows.is_packed) return state_->packed.write_at(rows.offset + offset, data);
     state_->checksums.add_bytes(rows.number, offset, data);
-    state_->part->write_at(rows.place + offset, data);
+    state_->part->write_at(rows.offset + offset, data);
   });
 }
 
@@ -293,7 +293,7 @@ void Hdf5Writer::commit() {
   state_->on_root([&] {
     size = state_->checksums.write_table(
         part, end,
-        [&](std::int64_t place, std::span<std::byte> bytes) { image.read(place, bytes); });
+        [&](std::int64_t offset, std::span<std::byte> bytes) { image.read(offset, bytes); });
   });
   state_->run([&] { part.sync(); });
   state_->on_root([&] {

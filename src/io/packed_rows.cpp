@@ -74,16 +74,16 @@ class ChunkPacker {
 
 // Chunks that are contiguous in the file.
 struct Run {
-  std::int64_t place, bytes;
+  std::int64_t offset, bytes;
 };
 
 std::vector<Run> runs_of(std::span<const PackedChunk> chunks,
-                         std::span<const std::int64_t> places) {
+                         std::span<const std::int64_t> offsets) {
   std::vector<Run> runs;
   for (std::size_t n = 0; n < chunks.size(); ++n)
-    if (!runs.empty() && runs.back().place + runs.back().bytes == places[n])
+    if (!runs.empty() && runs.back().offset + runs.back().bytes == offsets[n])
       runs.back().bytes += chunks[n].size;
-    else runs.push_back({places[n], chunks[n].size});
+    else runs.push_back({offsets[n], chunks[n].size});
   return runs;
 }
 
@@ -135,8 +135,8 @@ std::int64_t PackedRows::add(PackedDataset dataset) {
   return datasets_.back().position;
 }
 
-void PackedRows::write_at(std::int64_t place, std::span<const std::byte> bytes) {
-  temporary_->file->write_at(place, bytes);
+void PackedRows::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
+  temporary_->file->write_at(offset, bytes);
   written_ += std::ssize(bytes);
 }
 
@@ -174,8 +174,8 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
   communicator_.broadcast(runs);
   std::vector<int> sums;
   for (const Run& run : runs)
-    sums.push_back(checksums.add_dataset(dataset.path + " (compressed, a row is a byte)", run.place,
-                                         run.bytes, 1));
+    sums.push_back(checksums.add_dataset(dataset.path + " (compressed, a row is a byte)",
+                                         run.offset, run.bytes, 1));
 
   std::int64_t offset = 0;  // within the compressed bytes of the dataset, then of a run
   for (const PackedChunk& chunk : chunks) offset += chunk.size;
@@ -188,7 +188,7 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
       bytes.resize(static_cast<std::size_t>(chunks[n - own.begin].size));
       temporary.read_at(slot(n), bytes);
       checksums.add_bytes(sums[run], offset, bytes);
-      part.write_at(runs[run].place + offset, bytes);
+      part.write_at(runs[run].offset + offset, bytes);
       offset += std::ssize(bytes);
     }
   });

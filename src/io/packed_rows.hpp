@@ -64,7 +64,7 @@ class PackedRows {
   // written or HDF5 cannot compress.
   std::int64_t add(PackedDataset dataset);
   // Writes bytes of a dataset's rows to the temporary file. Local.
-  void write_at(std::int64_t place, std::span<const std::byte> bytes);
+  void write_at(std::int64_t offset, std::span<const std::byte> bytes);
 
   // Returns the positions that HDF5 assigns to all chunks of a dataset, in order. Called on the
   // root.

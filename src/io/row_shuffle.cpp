@@ -106,10 +106,10 @@ class Batch {
   }
 
   // Index of a dataset row within the batch.
-  std::int64_t place(std::int64_t row) const {
+  std::int64_t index(std::int64_t row) const {
     const int writer = part_of_row(total_, row, writers_);
-    const std::int64_t place = row - even_share(total_, writer, writers_).begin;
-    return even_share(batch_total_, writer, writers_).begin + place - first_;
+    const std::int64_t index = row - even_share(total_, writer, writers_).begin;
+    return even_share(batch_total_, writer, writers_).begin + index - first_;
   }
 
  private:
@@ -138,16 +138,16 @@ std::vector<RowBatch> row_batches(const Communicator& communicator,
   std::vector<std::vector<std::int64_t>> own((most + rows_per_batch - 1) / rows_per_batch);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const int writer = part_of_row(total, rows[i], writers);
-    const std::int64_t place = rows[i] - even_share(total, writer, writers).begin;
-    own[place / rows_per_batch].push_back(static_cast<std::int64_t>(i));
+    const std::int64_t index = rows[i] - even_share(total, writer, writers).begin;
+    own[index / rows_per_batch].push_back(static_cast<std::int64_t>(i));
   }
   std::vector<RowBatch> batches;
   for (std::int64_t n = 0; n < std::ssize(own); ++n) {
     const Batch batch(total, writers, rows_per_batch, n);
-    std::vector<std::int64_t> places;
-    for (const std::int64_t i : own[n]) places.push_back(batch.place(rows[i]));
+    std::vector<std::int64_t> indices;
+    for (const std::int64_t i : own[n]) indices.push_back(batch.index(rows[i]));
     batches.push_back(
-        {std::move(own[n]), batch.range(communicator.rank()), RowShuffle(communicator, places)});
+        {std::move(own[n]), batch.range(communicator.rank()), RowShuffle(communicator, indices)});
   }
   return batches;
 }

@@ -89,21 +89,21 @@ struct Visit {
   CellRange range;
   Body body;
 
-  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
-    const OwnBlock block = range.blocks(place);
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int block_index) const {
+    const OwnBlock block = range.blocks(block_index);
     const BlockCycles counted(range, block.slot);
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
 #if !defined(OCTANT_GPU_COMPILER) && !defined(__clang__)  // to which it is unknown
 #pragma GCC ivdep
 #endif
-      for (int c = begin; c < end; ++c) body(Cell{place, block.slot, c});
+      for (int c = begin; c < end; ++c) body(Cell{block_index, block.slot, c});
     });
   }
   KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
-    const int place = team.league_rank();
-    const OwnBlock block = range.blocks(place);
+    const int block_index = team.league_rank();
+    const OwnBlock block = range.blocks(block_index);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, range.cells_per_block()), [&](int c) {
-      if (!is_left_out(range, block, c)) body(Cell{place, block.slot, c});
+      if (!is_left_out(range, block, c)) body(Cell{block_index, block.slot, c});
     });
   }
 };
@@ -114,21 +114,23 @@ struct Largest {
   CellRange range;
   Value value;
 
-  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place, double& largest) const {
-    const OwnBlock block = range.blocks(place);
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int block_index, double& largest) const {
+    const OwnBlock block = range.blocks(block_index);
     const BlockCycles counted(range, block.slot);
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
-      for (int c = begin; c < end; ++c) largest = max(largest, value(Cell{place, block.slot, c}));
+      for (int c = begin; c < end; ++c)
+        largest = max(largest, value(Cell{block_index, block.slot, c}));
     });
   }
   KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team, double& largest) const {
-    const int place = team.league_rank();
-    const OwnBlock block = range.blocks(place);
+    const int block_index = team.league_rank();
+    const OwnBlock block = range.blocks(block_index);
     double of_block = largest;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, range.cells_per_block()),
         [&](int c, double& most) {
-          if (!is_left_out(range, block, c)) most = max(most, value(Cell{place, block.slot, c}));
+          if (!is_left_out(range, block, c))
+            most = max(most, value(Cell{block_index, block.slot, c}));
         },
         Kokkos::Max<double>(of_block));
     largest = max(largest, of_block);
@@ -142,23 +144,23 @@ struct JoinMasks {
   DeviceArray<std::uint64_t> masks;
   MaskOf mask_of;
 
-  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
-    const OwnBlock block = range.blocks(place);
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int block_index) const {
+    const OwnBlock block = range.blocks(block_index);
     const BlockCycles counted(range, block.slot);
     std::uint64_t mask = 0;
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
-      for (int c = begin; c < end; ++c) mask |= mask_of(Cell{place, block.slot, c});
+      for (int c = begin; c < end; ++c) mask |= mask_of(Cell{block_index, block.slot, c});
     });
     masks(block.slot) |= mask;
   }
   KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
-    const int place = team.league_rank();
-    const OwnBlock block = range.blocks(place);
+    const int block_index = team.league_rank();
+    const OwnBlock block = range.blocks(block_index);
     std::uint64_t mask = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, range.cells_per_block()),
         [&](int c, std::uint64_t& joined) {
-          if (!is_left_out(range, block, c)) joined |= mask_of(Cell{place, block.slot, c});
+          if (!is_left_out(range, block, c)) joined |= mask_of(Cell{block_index, block.slot, c});
         },
         Kokkos::BOr<std::uint64_t>(mask));
     Kokkos::single(Kokkos::PerTeam(team), [&] { masks(block.slot) |= mask; });
@@ -194,11 +196,11 @@ struct Totals {
   static constexpr bool k_adds_lanes =
       parts == 1 && SimdTraits<SimdDouble>::width > 1 && TermsOfPacks<Terms>;
   // Adds the terms of SIMD vectors lane by lane, in the order of the cells.
-  KOKKOS_FORCEINLINE_FUNCTION void add_lanes(int place, int slot, int begin, int end,
+  KOKKOS_FORCEINLINE_FUNCTION void add_lanes(int block_index, int slot, int begin, int end,
                                              double* partial) const {
     for (int c = begin; c < end; c += SimdTraits<SimdDouble>::width) {
       SimdDouble values[count];
-      terms(Cell{place, slot, c}, values);
+      terms(Cell{block_index, slot, c}, values);
       OCTANT_UNROLL(16)
       for (int t = 0; t < count; ++t)
         for (int lane = 0; lane < SimdTraits<SimdDouble>::width; ++lane) {
@@ -208,9 +210,9 @@ struct Totals {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int block_index) const {
     static_assert(SimdTraits<V>::width == parts || std::is_same_v<NativeSchedule, TeamPerBlock>);
-    const OwnBlock block = range.blocks(place);
+    const OwnBlock block = range.blocks(block_index);
     const BlockCycles counted(range, block.slot);
     V partial[count];
     for (V& p : partial) p = V(0.0);
@@ -218,10 +220,10 @@ struct Totals {
       if (refined && range.leaves_only) return;
       if constexpr (k_adds_lanes)
         if (!refined && (end - begin) % SimdTraits<SimdDouble>::width == 0)
-          return add_lanes(place, block.slot, begin, end, partial);
+          return add_lanes(block_index, block.slot, begin, end, partial);
       for (int c = begin; c < end; c += SimdTraits<V>::width) {
         V values[count];
-        terms(Cell{place, block.slot, c}, values);
+        terms(Cell{block_index, block.slot, c}, values);
         OCTANT_UNROLL(16)
         for (int t = 0; t < Terms::sums; ++t)
           if (!refined) partial[t] = partial[t] + values[t];
@@ -232,7 +234,7 @@ struct Totals {
     for (int t = 0; t < count; ++t) {
       double lanes[SimdTraits<V>::width];
       SimdTraits<V>::store(lanes, partial[t]);
-      totals[std::int64_t{place} * count + t] = join(t, lanes);
+      totals[std::int64_t{block_index} * count + t] = join(t, lanes);
     }
   }
 
@@ -240,8 +242,8 @@ struct Totals {
   // then each thread updates some of the partial sums. Excluded cells add 0, which does not change
   // sums that begin with 0.
   KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
-    const int place = team.league_rank();
-    const OwnBlock block = range.blocks(place);
+    const int block_index = team.league_rank();
+    const OwnBlock block = range.blocks(block_index);
     auto* const partial = static_cast<double*>(team.team_scratch(0).get_shmem(scratch()));
     double* const values = partial + count * parts;  // [term][cell of the chunk]
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count * parts),
@@ -251,7 +253,7 @@ struct Totals {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, cells), [&](int c) {
         const bool leaf = !(block.refined >> range.octant_of(begin + c) & 1);
         double of_cell[count] = {};
-        if (leaf || !range.leaves_only) terms(Cell{place, block.slot, begin + c}, of_cell);
+        if (leaf || !range.leaves_only) terms(Cell{block_index, block.slot, begin + c}, of_cell);
         for (int t = 0; t < count; ++t)
           values[t * chunk + c] = leaf || t >= Terms::sums ? of_cell[t] : 0.0;
       });
@@ -267,7 +269,7 @@ struct Totals {
       team.team_barrier();
     }
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int t) {
-      totals[std::int64_t{place} * count + t] = join(t, partial + t * parts);
+      totals[std::int64_t{block_index} * count + t] = join(t, partial + t * parts);
     });
   }
   // Bytes of scratch memory per team.
@@ -325,7 +327,7 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
       });
   copy_to_host(TransferKind::lists, host_view(found), cells);
   std::sort(found.begin(), found.end(), [](const Cell& a, const Cell& b) {
-    return a.place != b.place ? a.place < b.place : a.index < b.index;
+    return a.block_index != b.block_index ? a.block_index < b.block_index : a.index < b.index;
   });
   return found;
 }

@@ -18,9 +18,9 @@ struct OwnBlock {
 
 // A cell of a range, or the first one of a SIMD vector of cells.
 struct Cell {
-  std::int32_t place;  // index of the cell's block in the range
-  std::int32_t slot;   // slot of the cell's block in the level
-  std::int32_t index;  // index (k N + j) N + i in the block
+  std::int32_t block_index;  // index of the cell's block in the range
+  std::int32_t slot;         // slot of the cell's block in the level
+  std::int32_t index;        // index (k N + j) N + i in the block
 };
 
 // Centre of a cell, in code length, on the device.
@@ -80,7 +80,7 @@ struct CellRange {
 
   // Centre of a cell in code length.
   KOKKOS_FORCEINLINE_FUNCTION DevicePosition centre(const Cell& cell) const {
-    const OwnBlock& block = blocks(cell.place);
+    const OwnBlock& block = blocks(cell.block_index);
     DevicePosition x;
     for (int d = 0; d < 3; ++d)
       x[d] = block.corner[d] + (coordinate(cell.index, d) + 0.5) * cell_size;

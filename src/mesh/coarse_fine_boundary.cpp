@@ -265,8 +265,8 @@ void CoarseFineBoundary::send_list_of_children() {
   std::vector<Key> keys;
   sent_restrictions_.clear();
   for (const SentChild& child : sent_children_) {
-    const auto place = static_cast<std::int64_t>(keys.size());
-    sent_restrictions_.push_back({child.slot, -1, octant_of(child.key), place * octant_values_});
+    const auto index = static_cast<std::int64_t>(keys.size());
+    sent_restrictions_.push_back({child.slot, -1, octant_of(child.key), index * octant_values_});
     owners.push_back(child.owner);
     keys.push_back(child.key);
     count_items(sends, child.owner);

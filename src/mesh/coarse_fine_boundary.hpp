@@ -151,7 +151,7 @@ class CoarseFineBoundary {
 
   const TreeLevel& fine() const { return tree_.level(fine_level_); }
   const TreeLevel& coarse() const { return tree_.level(fine_level_ - 1); }
-  static constexpr std::int32_t sent_face(int place) { return -2 - place; }
+  static constexpr std::int32_t sent_face(int number) { return -2 - number; }
 
   bool has_block(int slot) const;
   bool is_coarse_fine_face(int slot, int face) const;

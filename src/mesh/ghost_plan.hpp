@@ -170,7 +170,7 @@ class Tiling {
     bool touched = false, has_remote_data = false;
     bool is_new = false;  // true if the whole table must be written
   };
-  struct Place {  // group of a block, and position of the block in the group
+  struct GroupPosition {  // group of a block, and position of the block in the group
     Key key = k_no_key;
     std::int32_t group = -1;
     std::array<std::int8_t, 3> in_group{};  // position relative to the group's first central block
@@ -188,27 +188,27 @@ class Tiling {
   struct RemovedBlock {  // removed block, with its former position
     int group;
     Key ancestor;
-    std::array<int, 3> place;
+    std::array<int, 3> position;
   };
   void write_rows(const GhostPlan& plan, DeviceTable<std::int32_t>& tables);
   void clear_unread(const RemovedBlock& lost, const GhostPlan& plan, std::int32_t* table) const;
-  bool is_read(const std::array<int, 3>& place, const GhostPlan& plan,
+  bool is_read(const std::array<int, 3>& position, const GhostPlan& plan,
                const std::int32_t* table) const;
   void write_table(int number, const GhostPlan& plan, DeviceTable<std::int32_t>& tables) const;
   void write_row(int slot, Positions positions, const GhostPlan& plan, std::int32_t* table) const;
   static bool reads_remote_data(const Group& group, const GhostPlan& plan);
   void write_requests(int slot, const FluxRequests& requests);
   static void replace_requests(Group& group, int part, std::span<const FluxRegisterFaces> requests);
-  void add_request(const FluxRegisterFaces& request, const std::array<int, 3>& place,
+  void add_request(const FluxRegisterFaces& request, const std::array<int, 3>& position,
                    const std::array<std::int16_t, 3>& origin,
                    std::vector<FluxRegisterFaces>& requests) const;
   void write_lists(LevelHalo& halo) const;
 
-  bool reaches_itself(int group, int slot, const std::array<int, 3>& place) const;
-  bool is_central(const std::array<int, 3>& place) const;
+  bool reaches_itself(int group, int slot, const std::array<int, 3>& position) const;
+  bool is_central(const std::array<int, 3>& position) const;
   std::array<int, 3> position_in_group(int slot) const;
-  int table_index(const std::array<int, 3>& place) const {
-    return ((place[2] + 1) * reach_ + place[1] + 1) * reach_ + place[0] + 1;
+  int table_index(const std::array<int, 3>& position) const {
+    return ((position[2] + 1) * reach_ + position[1] + 1) * reach_ + position[0] + 1;
   }
   int entries() const { return reach_ * reach_ * reach_; }
   // Table of a group, for writing.
@@ -223,7 +223,7 @@ class Tiling {
   std::array<int, 27> steps_;  // offsets in a table from an entry to the 27 positions around it
   // lower corners of the parts of a large block, in cells of the block
   std::vector<std::array<std::int16_t, 3>> origins_;
-  std::vector<Place> places_;  // by slot
+  std::vector<GroupPosition> positions_;  // by slot
   std::vector<Group> groups_;
   KeyTable<std::int32_t> index_;  // index of groups by ancestor
   // touched_: groups that must be written; free_: unused groups; order_: groups in use, by key

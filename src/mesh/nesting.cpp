@@ -110,9 +110,9 @@ class Planner {
       const int bit = __builtin_ctzll(flags);
       const int position[3] = {bit & 3, bit >> 2 & 3, bit >> 4};  // 0 below, 1-2 own, 3 above
       // coordinates in units of octants of this level, which are blocks of the next level
-      BlockCoordinates place;
-      for (int d = 0; d < 3; ++d) place[d] = 2 * block[d] + position[d] - 1;
-      mark(level, place);
+      BlockCoordinates child;
+      for (int d = 0; d < 3; ++d) child[d] = 2 * block[d] + position[d] - 1;
+      mark(level, child);
     }
   }
 

@@ -157,8 +157,8 @@ class Search {
     for (std::size_t s = 0; s < unlocated.size(); ++s) {
       starts.clear();
       for (const Key key : wanted[s]) {
-        const auto place = std::lower_bound(keys.begin(), keys.end(), key) - keys.begin();
-        starts.push_back({0, owners[place], key});
+        const auto index = std::lower_bound(keys.begin(), keys.end(), key) - keys.begin();
+        starts.push_back({0, owners[index], key});
       }
       start_search(spheres[unlocated[s]], unlocated[s], starts, item(items, unlocated[s]));
     }

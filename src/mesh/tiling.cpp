@@ -8,8 +8,8 @@ namespace octant::mesh {
 
 namespace {
 
-std::array<int, 3> neighbour_of(const std::array<int, 3>& place, int n) {
-  return {place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
+std::array<int, 3> neighbour_of(const std::array<int, 3>& position, int n) {
+  return {position[0] + n % 3 - 1, position[1] + n / 3 % 3 - 1, position[2] + n / 9 - 1};
 }
 
 // Number of rounds of a sweep in which each thread processes one patch per round. On a device,
@@ -69,7 +69,7 @@ void Tiling::rebuild(int patch, int first_source_box) {
     origins_.push_back({static_cast<std::int16_t>(x * patch), static_cast<std::int16_t>(y * patch),
                         static_cast<std::int16_t>(z * patch)});
   }
-  places_.clear();
+  positions_.clear();
   groups_.clear();
   index_.clear();
   touched_.clear();
@@ -83,44 +83,44 @@ void Tiling::rebuild(int patch, int first_source_box) {
 void Tiling::update_positions() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const int slot : blocks.touched())
-    if (slot < std::ssize(places_) && places_[slot].key != k_no_key &&
-        (slot >= blocks.slots() || places_[slot].key != blocks.key(slot)))
+    if (slot < std::ssize(positions_) && positions_[slot].key != k_no_key &&
+        (slot >= blocks.slots() || positions_[slot].key != blocks.key(slot)))
       take(slot);
   for (const int slot : blocks.touched())
     if (slot < blocks.slots() && blocks.key(slot) != k_no_key &&
-        (slot >= std::ssize(places_) || places_[slot].key == k_no_key))
+        (slot >= std::ssize(positions_) || positions_[slot].key == k_no_key))
       put(slot, blocks.key(slot));
   remove_empty_groups();
 }
 
 void Tiling::put(int slot, Key key) {
-  if (slot >= std::ssize(places_)) places_.resize(slot + 1);
+  if (slot >= std::ssize(positions_)) positions_.resize(slot + 1);
   const int number = group_under(patches_.cubes_per_block() == 1 ? patches_.key_of(key) : key);
   Group& group = touch(number);
   const BlockCoordinates c = patches_.position_in_cube(key);
-  places_[slot] = {key, number, {}};
-  for (int d = 0; d < 3; ++d) places_[slot].in_group[d] = static_cast<std::int8_t>(c[d]);
-  const auto after = [this](Key k, std::int32_t other) { return k < places_[other].key; };
-  const auto place = std::upper_bound(group.slots.begin(), group.slots.end(), key, after);
+  positions_[slot] = {key, number, {}};
+  for (int d = 0; d < 3; ++d) positions_[slot].in_group[d] = static_cast<std::int8_t>(c[d]);
+  const auto after = [this](Key k, std::int32_t other) { return k < positions_[other].key; };
+  const auto entry = std::upper_bound(group.slots.begin(), group.slots.end(), key, after);
   if (group.slots.empty()) group.counts.assign(origins_.size(), 0);
-  else group.counts.insert(group.counts.begin() + (place - group.slots.begin()), 0);
-  group.slots.insert(place, slot);
+  else group.counts.insert(group.counts.begin() + (entry - group.slots.begin()), 0);
+  group.slots.insert(entry, slot);
 }
 
 void Tiling::take(int slot) {
-  const int number = places_[slot].group;
+  const int number = positions_[slot].group;
   Group& group = touch(number);
   removed_blocks_.push_back({number, group.ancestor, position_in_group(slot)});
-  const auto place = std::find(group.slots.begin(), group.slots.end(), slot);
-  const auto part = static_cast<int>(place - group.slots.begin());
+  const auto entry = std::find(group.slots.begin(), group.slots.end(), slot);
+  const auto part = static_cast<int>(entry - group.slots.begin());
   replace_requests(group, part, {});
   group.counts.erase(group.counts.begin() + part);
-  group.slots.erase(place);
+  group.slots.erase(entry);
   if (group.slots.empty()) {
     group.requests.clear();
     group.is_new = true;  // written in full if blocks are added again
   }
-  places_[slot] = {};
+  positions_[slot] = {};
 }
 
 Tiling::Group& Tiling::touch(int group) {
@@ -131,7 +131,7 @@ Tiling::Group& Tiling::touch(int group) {
 
 // Group of a slot, or -1 if the slot has no block.
 int Tiling::group_of(int slot) const {
-  return slot < std::ssize(places_) ? places_[slot].group : -1;
+  return slot < std::ssize(positions_) ? positions_[slot].group : -1;
 }
 
 int Tiling::group_under(Key ancestor) {
@@ -170,18 +170,19 @@ void Tiling::remove_empty_groups() {
 }
 
 std::array<int, 3> Tiling::position_in_group(int slot) const {
-  const auto [x, y, z] = places_[slot].in_group;
+  const auto [x, y, z] = positions_[slot].in_group;
   return {x, y, z};
 }
 
-bool Tiling::is_central(const std::array<int, 3>& place) const {
-  return std::all_of(place.begin(), place.end(),
+bool Tiling::is_central(const std::array<int, 3>& position) const {
+  return std::all_of(position.begin(), position.end(),
                      [this](int c) { return c >= 0 && c < blocks_per_patch_; });
 }
 
 // Returns true if an own block lies at a central position of a tile only as a periodic image.
-bool Tiling::reaches_itself(int group, int slot, const std::array<int, 3>& place) const {
-  return is_central(place) && (places_[slot].group != group || position_in_group(slot) != place);
+bool Tiling::reaches_itself(int group, int slot, const std::array<int, 3>& position) const {
+  return is_central(position) &&
+         (positions_[slot].group != group || position_in_group(slot) != position);
 }
 
 // Applies changes to tables that are not rewritten completely.
@@ -191,7 +192,7 @@ void Tiling::write_rows(const GhostPlan& plan, DeviceTable<std::int32_t>& tables
     return group.ancestor != lost.ancestor || group.is_new;
   });
   for (const RemovedBlock& lost : removed_blocks_)
-    table_of(lost.group, tables)[table_index(lost.place)] = k_none;
+    table_of(lost.group, tables)[table_index(lost.position)] = k_none;
   for (const auto& [slot, positions] : plan.rewritten())
     if (const int group = group_of(slot); group >= 0 && !groups_[group].is_new)
       write_row(slot, positions, plan, table_of(group, tables));
@@ -204,18 +205,18 @@ void Tiling::write_rows(const GhostPlan& plan, DeviceTable<std::int32_t>& tables
 void Tiling::clear_unread(const RemovedBlock& lost, const GhostPlan& plan,
                           std::int32_t* table) const {
   for (Positions rest = plan.read_positions(); rest != 0; rest &= rest - 1) {
-    const std::array<int, 3> place = neighbour_of(lost.place, std::countr_zero(rest));
-    if (!is_read(place, plan, table)) table[table_index(place)] = k_none;
+    const std::array<int, 3> position = neighbour_of(lost.position, std::countr_zero(rest));
+    if (!is_read(position, plan, table)) table[table_index(position)] = k_none;
   }
 }
 
-// Returns true if a block of the group lies at position `place` of the table, or if its sweep reads
-// this position.
-bool Tiling::is_read(const std::array<int, 3>& place, const GhostPlan& plan,
+// Returns true if a block of the group lies at a position of the table, or if its sweep reads this
+// position.
+bool Tiling::is_read(const std::array<int, 3>& position, const GhostPlan& plan,
                      const std::int32_t* table) const {
   const auto first = [](int c) { return std::max(c - 1, 0); };
   const auto end = [this](int c) { return std::min(c + 2, blocks_per_patch_); };
-  const auto [x, y, z] = place;
+  const auto [x, y, z] = position;
   for (int k = first(z); k < end(z); ++k)
     for (int j = first(y); j < end(y); ++j)
       for (int i = first(x); i < end(x); ++i) {
@@ -239,7 +240,7 @@ void Tiling::write_table(int number, const GhostPlan& plan,
 void Tiling::write_row(int slot, Positions positions, const GhostPlan& plan,
                        std::int32_t* table) const {
   const std::array<int, 3> centre = position_in_group(slot);
-  const int group = places_[slot].group;
+  const int group = positions_[slot].group;
   std::int32_t* const own = table + table_index(centre);
   const std::array<Reference, 27>& around = plan.around(slot);
   for (; positions != 0; positions &= positions - 1) {
@@ -265,7 +266,7 @@ void Tiling::write_requests(int slot, const FluxRequests& requests) {
   const int number = group_of(slot);
   if (number < 0) return;
   Group& group = groups_[number];
-  const std::array<int, 3> place = position_in_group(slot);
+  const std::array<int, 3> position = position_in_group(slot);
   block_requests_.clear();
   requests.append(slot, block_requests_);
   auto part = static_cast<int>(std::find(group.slots.begin(), group.slots.end(), slot) -
@@ -273,7 +274,7 @@ void Tiling::write_requests(int slot, const FluxRequests& requests) {
   for (const auto& origin : origins_) {
     tile_requests_.clear();
     for (const FluxRegisterFaces& request : block_requests_)
-      add_request(request, place, origin, tile_requests_);
+      add_request(request, position, origin, tile_requests_);
     replace_requests(group, part++, tile_requests_);
   }
 }
@@ -290,12 +291,12 @@ void Tiling::replace_requests(Group& group, int part, std::span<const FluxRegist
 }
 
 // Converts a request from block cells to patch cells and keeps the part inside the patch.
-void Tiling::add_request(const FluxRegisterFaces& request, const std::array<int, 3>& place,
+void Tiling::add_request(const FluxRegisterFaces& request, const std::array<int, 3>& position,
                          const std::array<std::int16_t, 3>& origin,
                          std::vector<FluxRegisterFaces>& requests) const {
   const int N = block_size_, M = patch_;
   const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
-  const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
+  const auto shift = [&](int axis) { return position[axis] * N - origin[axis]; };
   // A plane between two parts of a block belongs to the upper part; the last plane of the block
   // belongs to the last part.
   const int plane = request.plane + shift(request.axis);

@@ -44,11 +44,11 @@ class Bondi final : public Problem {
     rate_ = 0.25 * std::pow(2.0 / (5.0 - 3.0 * gamma_), power);
   }
 
-  GasState initial_state(const Position& place, double) const override {
+  GasState initial_state(const Position& position, double) const override {
     Position way;
     double r = 0.0;
     for (int d = 0; d < 3; ++d) {
-      way[d] = place[d] - centre_[d];
+      way[d] = position[d] - centre_[d];
       r += way[d] * way[d];
     }
     r = std::sqrt(r);

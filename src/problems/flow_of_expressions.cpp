@@ -50,19 +50,19 @@ class FlowOfExpressions final : public FlowProblem {
     quantities_.emplace_back("problem.scalar", scalar_, names);
   }
 
-  double velocity(int component, const Place& place) const override {
-    return value(component, place);
+  double velocity(int component, const FlowPoint& point) const override {
+    return value(component, point);
   }
-  double pressure(const Place& place) const override { return value(k_pressure, place); }
-  double scalar(const Place& place) const override { return value(k_scalar, place); }
+  double pressure(const FlowPoint& point) const override { return value(k_pressure, point); }
+  double scalar(const FlowPoint& point) const override { return value(k_scalar, point); }
 
  private:
   enum { k_pressure = 3, k_scalar };  // indices of quantities after the velocity
 
-  double value(int quantity, const Place& place) const {
+  double value(int quantity, const FlowPoint& point) const {
     if (quantities_[quantity].is_constant()) return quantities_[quantity].value();
-    point_.set(place.position, centre_, 0.0);
-    const RandomStream random(seed_, place.cell, static_cast<std::uint32_t>(quantity));
+    point_.set(point.position, centre_, 0.0);
+    const RandomStream random(seed_, point.cell, static_cast<std::uint32_t>(quantity));
     noise_ = 2.0 * random.uniform(0) - 1.0;
     definitions_.evaluate();
     const double value = quantities_[quantity].value();

@@ -20,7 +20,7 @@ class ParameterSchema;
 namespace octant::problems {
 
 // Position of a cell centre or face, and the number of the cell in the whole grid.
-struct Place {
+struct FlowPoint {
   std::array<double, 3> position;
   std::uint64_t cell;
 };
@@ -49,11 +49,11 @@ class FlowProblem {
 
   // Velocity component at time 0 at the centre of an upper face, or of a lower face at an outflow
   // boundary. Must depend on the arguments alone. The first step makes the velocity solenoidal.
-  virtual double velocity(int component, const Place& place) const = 0;
+  virtual double velocity(int component, const FlowPoint& point) const = 0;
   // Pressure in a cell at time 0; 0 by default.
-  virtual double pressure(const Place&) const { return 0.0; }
+  virtual double pressure(const FlowPoint&) const { return 0.0; }
   // Scalar in a cell at time 0; 0 by default.
-  virtual double scalar(const Place&) const { return 0.0; }
+  virtual double scalar(const FlowPoint&) const { return 0.0; }
 
   // Sets the state at time 0; by default from velocity() and pressure(). Collective.
   virtual void set(const dns::Domain& domain, dns::State& state) const;

@@ -104,7 +104,7 @@ class ExpressionProblem final : public Problem {
 
   GasState initial_state(const Position& centre, double cell_size) const override {
     GasState found;
-    const auto one = [](double place) { return std::vector{place}; };
+    const auto one = [](double x) { return std::vector{x}; };
     initial_states({{one(centre[0]), one(centre[1]), one(centre[2])}}, cell_size,
                    [&](std::int64_t, const GasState& gas) { found = gas; });
     return found;
@@ -131,8 +131,7 @@ class ExpressionProblem final : public Problem {
   LatticeStates inflow_states(int axis, int side, const Lattice& centres) const override {
     const double wall = (side == 0 ? lower_ : upper_)[axis];
     double nearest = std::numeric_limits<double>::infinity();  // half the size of a cell
-    for (const double place : centres.along[axis])
-      nearest = std::min(nearest, std::abs(place - wall));
+    for (const double x : centres.along[axis]) nearest = std::min(nearest, std::abs(x - wall));
     const double level = std::rint(std::log2(base_cell_size_ / (2.0 * nearest)));
     return [this, cell_size = base_cell_size_ * std::exp2(-level), values = LatticeValues(centres)](
                double time, const PointReceiver& receive) mutable {
@@ -251,9 +250,9 @@ class ExpressionProblem final : public Problem {
   void initial_states(Lattice centres, double cell_size, const PointReceiver& receive) const {
     cell_size_ = cell_size;
     for (int axis = 0; axis < 3; ++axis)
-      for (double& place : centres.along[axis]) {
-        const double cell = std::floor((place - lower_[axis]) / cell_size);
-        place = lower_[axis] + (cell + 0.5) * cell_size;
+      for (double& x : centres.along[axis]) {
+        const double cell = std::floor((x - lower_[axis]) / cell_size);
+        x = lower_[axis] + (cell + 0.5) * cell_size;
       }
     if (samples_ == 1) {
       LatticeValues values(std::move(centres));
@@ -341,7 +340,7 @@ class ExpressionProblem final : public Problem {
     for (std::int64_t point = 0;; ++point) {
       const double value = *table.from(values.lattice().index(point));
       if (is_gas(value)) continue;
-      const auto [x, y, z] = values.lattice().place(point);
+      const auto [x, y, z] = values.lattice().position(point);
       throw InputError("{} is {} at x = {}, y = {}, z = {}, t = {}; expected {}",
                        formulas_[quantities_[quantity]].description(), value, x, y, z, time,
                        description_of(allowed_[quantity]));
@@ -353,11 +352,11 @@ class ExpressionProblem final : public Problem {
   void evaluate_means(const Lattice& centres, double cell_size,
                       const PointReceiver& receive) const {
     const auto samples_in = [&](const std::vector<double>& cells) {
-      std::vector<double> places;
+      std::vector<double> positions;
       for (const double centre : cells)
         for (int i = 0; i < samples_; ++i)
-          places.push_back(centre + ((i + 0.5) / samples_ - 0.5) * cell_size);
-      return places;
+          positions.push_back(centre + ((i + 0.5) / samples_ - 0.5) * cell_size);
+      return positions;
     };
     const auto& [x, y, z] = centres.along;
     const auto xs = samples_in(x), ys = samples_in(y);

@@ -36,8 +36,8 @@ class TaylorGreen final : public FlowProblem {
     for (int axis = 0; axis < 3; ++axis) wave_[axis] = 2.0 * M_PI / setup.grid.size[axis];
   }
 
-  double velocity(int component, const Place& place) const override {
-    const auto& [x, y, z] = place.position;
+  double velocity(int component, const FlowPoint& point) const override {
+    const auto& [x, y, z] = point.position;
     const double along_z = dimensions_ == 3 ? std::cos(wave_[2] * z) : 1.0;
     if (component == dns::k_u)
       return speed_ * std::sin(wave_[0] * x) * std::cos(wave_[1] * y) * along_z;
@@ -90,12 +90,12 @@ class Isotropic final : public FlowProblem {
       for (double& a : w.amplitude) a *= factor;
   }
 
-  double velocity(int component, const Place& place) const override {
+  double velocity(int component, const FlowPoint& point) const override {
     double sum = 0.0;
     for (const Wave& w : waves_)
       sum += w.amplitude[component] *
-             std::cos(w.vector[0] * place.position[0] + w.vector[1] * place.position[1] +
-                      w.vector[2] * place.position[2] + w.phase);
+             std::cos(w.vector[0] * point.position[0] + w.vector[1] * point.position[1] +
+                      w.vector[2] * point.position[2] + w.phase);
     return sum;
   }
 

@@ -79,24 +79,24 @@ void RandomField::add_waves(const Spectrum& spectrum) {
   for (Wave& wave : waves_) wave.amplitude *= spectrum.rms / std::sqrt(variance);
 }
 
-std::complex<double> RandomField::turn(int axis, int number, double place) const {
-  return std::polar(1.0, number * wave_number_[axis] * (place - lower_[axis]));
+std::complex<double> RandomField::turn(int axis, int number, double position) const {
+  return std::polar(1.0, number * wave_number_[axis] * (position - lower_[axis]));
 }
 
-double RandomField::value(const std::array<double, 3>& place) const {
-  if (row_[0] != place[1] || row_[1] != place[2]) {
-    row_ = {place[1], place[2]};
+double RandomField::value(const std::array<double, 3>& position) const {
+  if (row_[0] != position[1] || row_[1] != position[2]) {
+    row_ = {position[1], position[2]};
     std::vector<std::complex<double>> y_turns;
-    for (int n = -most_[1]; n <= most_[1]; ++n) y_turns.push_back(turn(1, n, place[1]));
+    for (int n = -most_[1]; n <= most_[1]; ++n) y_turns.push_back(turn(1, n, position[1]));
     std::vector<std::complex<double>> z_turns;
-    for (int n = 0; n <= most_[2]; ++n) z_turns.push_back(turn(2, n, place[2]));
+    for (int n = 0; n <= most_[2]; ++n) z_turns.push_back(turn(2, n, position[2]));
     std::ranges::fill(along_x_, 0.0);
     for (const auto& [number, amplitude] : waves_)
       along_x_[number[0] + most_[0]] +=
           amplitude * (y_turns[number[1] + most_[1]] * z_turns[number[2]]);
   }
   // Real part of a sum over all wave numbers along x.
-  const std::complex<double> first = turn(0, 1, place[0]);
+  const std::complex<double> first = turn(0, 1, position[0]);
   std::complex<double> sum = along_x_[most_[0]], power = 1.0;
   for (int n = 1; n <= most_[0]; ++n) {
     power *= first;

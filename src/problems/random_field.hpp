@@ -23,7 +23,7 @@ class RandomField {
               const mesh::Geometry& geometry);
 
   // Value at a position. Not thread-safe. Fast if only x has changed since the last call.
-  double value(const std::array<double, 3>& place) const;
+  double value(const std::array<double, 3>& position) const;
 
  private:
   struct Wave {
@@ -35,7 +35,7 @@ class RandomField {
   };
   static Spectrum parse(const std::string& parameter, const std::string& text);
   void add_waves(const Spectrum& spectrum);
-  std::complex<double> turn(int axis, int number, double place) const;
+  std::complex<double> turn(int axis, int number, double position) const;
 
   std::array<double, 3> lower_, wave_number_;          // lower corner; 2 pi / side
   std::vector<Wave> waves_;                            // sorted, x varies fastest

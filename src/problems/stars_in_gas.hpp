@@ -32,11 +32,11 @@ struct StarsInFrame {
   // Cell mean by three-point Gauss quadrature along each axis.
   KOKKOS_INLINE_FUNCTION Mean mean(double x, double y, double z, double size) const {
     Mean mean;
-    const double place = 0.5 * 0.7745966692414834 * size;  // sqrt(3 / 5)
+    const double node = 0.5 * 0.7745966692414834 * size;  // sqrt(3 / 5)
     for (int n = 0; n < 27; ++n) {
       const int a = n % 3 - 1, b = n / 3 % 3 - 1, c = n / 9 - 1;
       const double weight = (a ? 5.0 : 8.0) * (b ? 5.0 : 8.0) * (c ? 5.0 : 8.0) / 5832.0;
-      add(x + a * place - axis[0], y + b * place - axis[1], z + c * place - axis[2], weight, mean);
+      add(x + a * node - axis[0], y + b * node - axis[1], z + c * node - axis[2], weight, mean);
     }
     return mean;
   }

@@ -23,7 +23,7 @@ class StoredFlow final : public FlowProblem {
   }
 
   bool has_own_grid() const override { return true; }
-  double velocity(int, const Place&) const override { return 0.0; }
+  double velocity(int, const FlowPoint&) const override { return 0.0; }
 
   void set(const dns::Domain& domain, dns::State& state) const override {
     const Hdf5Reader file(domain.pencils.communicator(), path_);

@@ -138,15 +138,15 @@ particles::ParticleBatch SwarmInGas::initial_particles(const std::string&,
   for (std::int64_t n = own.begin; n < own.begin + own.count; ++n) {
     const auto number = static_cast<std::uint64_t>(n);
     const RandomStream random(static_cast<std::uint64_t>(seed_), number, 0);
-    Position place, velocity;
+    Position position, velocity;
     for (int d = 0; d < 3; ++d) {
       const auto given = static_cast<std::size_t>(3 * n + d);
-      place[d] = given < positions_.size()
-                     ? positions_[given]
-                     : lower_[d] + (upper_[d] - lower_[d]) * random.uniform(d);
+      position[d] = given < positions_.size()
+                        ? positions_[given]
+                        : lower_[d] + (upper_[d] - lower_[d]) * random.uniform(d);
       velocity[d] = velocity_[d] + speed_ * (2.0 * random.uniform(3 + d) - 1.0);
     }
-    batch.position.push_back(place);
+    batch.position.push_back(position);
     batch.velocity.push_back(velocity);
     batch.mass.push_back(mass_ * solar_mass_);
     batch.id.push_back(kind_.first_id() + number);
@@ -216,8 +216,8 @@ class BlackHolesInGas final : public SwarmInGas {
  private:
   static constexpr const char* k_spins[] = {"spin_x", "spin_y", "spin_z"};
 
-  double from_middle(const Position& place, int axis) const {
-    return place[axis] - 0.5 * (lower_[axis] + upper_[axis]);
+  double from_middle(const Position& position, int axis) const {
+    return position[axis] - 0.5 * (lower_[axis] + upper_[axis]);
   }
 
   void check(const char* name, std::size_t numbers, std::int64_t each) const {

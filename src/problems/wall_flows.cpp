@@ -36,22 +36,22 @@ class Channel final : public FlowProblem {
 
   void prepare(const FlowSetting& setup) override { size_ = setup.grid.size; }
 
-  double velocity(int component, const Place& place) const override {
-    const double height = place.position[2] / size_[2];
+  double velocity(int component, const FlowPoint& point) const override {
+    const double height = point.position[2] / size_[2];
     const double envelope = 4.0 * height * (1.0 - height);  // 1 at half height, 0 at the walls
     const double noise =
-        2.0 * RandomStream(seed_, place.cell, static_cast<std::uint32_t>(component)).uniform(0) -
+        2.0 * RandomStream(seed_, point.cell, static_cast<std::uint32_t>(component)).uniform(0) -
         1.0;
-    return mean(component, place) + bulk_velocity_ * noise_ * envelope * noise;
+    return mean(component, point) + bulk_velocity_ * noise_ * envelope * noise;
   }
 
  private:
   // Parabolic profile, and rolls with the stream function sin^2(pi z / L_z) cos(b y), so that the
   // velocities v and w vanish at the walls.
-  double mean(int component, const Place& place) const {
-    const double height = place.position[2] / size_[2];
+  double mean(int component, const FlowPoint& point) const {
+    const double height = point.position[2] / size_[2];
     const double wave = 2.0 * M_PI * roll_pairs_ / size_[1];
-    const double phase = wave * place.position[1], speed = rolls_ * bulk_velocity_;
+    const double phase = wave * point.position[1], speed = rolls_ * bulk_velocity_;
     if (component == dns::k_u) return 6.0 * bulk_velocity_ * height * (1.0 - height);
     if (component == dns::k_v) return -speed * std::sin(2.0 * M_PI * height) * std::cos(phase);
     const double sine = std::sin(M_PI * height);
@@ -83,11 +83,11 @@ class Couette final : public FlowProblem {
     upper_ = setup.boundaries.velocity(2, 1);
   }
 
-  double velocity(int component, const Place& place) const override {
-    const double s = place.position[2] / height_;
+  double velocity(int component, const FlowPoint& point) const override {
+    const double s = point.position[2] / height_;
     const double profile =
         at_rest_ ? 0.0 : lower_[component] + s * (upper_[component] - lower_[component]);
-    const RandomStream random(seed_, place.cell, static_cast<std::uint32_t>(component));
+    const RandomStream random(seed_, point.cell, static_cast<std::uint32_t>(component));
     return profile + noise_ * 4.0 * s * (1.0 - s) * (2.0 * random.uniform(0) - 1.0);
   }
 
@@ -115,11 +115,11 @@ class RayleighBenard final : public FlowProblem {
 
   void prepare(const FlowSetting& setup) override { height_ = setup.grid.size[2]; }
 
-  double velocity(int, const Place&) const override { return 0.0; }
+  double velocity(int, const FlowPoint&) const override { return 0.0; }
 
-  double scalar(const Place& place) const override {
-    const double s = place.position[2] / height_;
-    const double random = 2.0 * RandomStream(seed_, place.cell, 0).uniform(0) - 1.0;
+  double scalar(const FlowPoint& point) const override {
+    const double s = point.position[2] / height_;
+    const double random = 2.0 * RandomStream(seed_, point.cell, 0).uniform(0) - 1.0;
     return lower_ + s * (upper_ - lower_) + noise_ * 4.0 * s * (1.0 - s) * random;
   }
 
@@ -136,7 +136,7 @@ class Cavity final : public FlowProblem {
     schema.add("problem.velocity", velocity_,
                {.unit = "velocity", .meaning = "Initial velocity of the fluid"});
   }
-  double velocity(int component, const Place&) const override { return velocity_[component]; }
+  double velocity(int component, const FlowPoint&) const override { return velocity_[component]; }
 
  private:
   std::array<double, 3> velocity_{};

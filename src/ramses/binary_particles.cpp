@@ -47,9 +47,9 @@ void read_column(FortranFile& file, const std::string& field, std::size_t before
 }
 
 std::int64_t records_left(const FortranFile& file) {
-  FortranFile rest(file.path(), file.place());
+  FortranFile rest(file.path(), file.position());
   while (!rest.at_end()) rest.skip("a column");
-  return rest.place().records - file.place().records;
+  return rest.position().records - file.position().records;
 }
 
 // Reads the columns of a file in the older format, which records neither the family of particles

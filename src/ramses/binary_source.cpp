@@ -119,7 +119,7 @@ void RamsesDomain::read_amr_head(const RamsesFacts& attributes) {
   }
   amr.skip("bounds of domains", records->second);
   amr.skip("son, flag1, cpu_map", 3);
-  tree_.next = amr.place();
+  tree_.next = amr.position();
 }
 
 // Returns the number of boundary regions.
@@ -213,7 +213,7 @@ void RamsesDomain::read_values_head(const RamsesFacts& attributes) {
   expect(values, "nlevelmax", head_.levels);
   expect(values, "nboundary", lists_ - domains_);
   if (is_gas) head_.gamma = values.real("gamma");
-  values_.next = values.place();
+  values_.next = values.position();
 }
 
 // Number of octs of a level in the list of a domain or boundary, from 0.
@@ -227,11 +227,11 @@ void RamsesDomain::next_level() {
   values_.go_on();
   FortranFile amr(amr_path_, tree_.begin);
   for (int list = 0; list < lists_; ++list) {
-    if (list == number_ - 1) tree_.own = amr.place();
+    if (list == number_ - 1) tree_.own = amr.position();
     if (octs_in_list(list, level_) > 0) amr.skip("octs", k_amr_records);
-    if (list == number_ - 1) tree_.end_of_own = amr.place();
+    if (list == number_ - 1) tree_.end_of_own = amr.position();
   }
-  tree_.next = amr.place();
+  tree_.next = amr.position();
   if (level_ == head_.levels) amr.require_end();
   if (!values_path_.empty()) next_level_of_values();
 }
@@ -246,11 +246,11 @@ void RamsesDomain::next_level_of_values() {
       values.refuse("ncache",
                     fmt::format("the file has {} octs of level {} in list {}, but '{}' has {}",
                                 other, level_, list + 1, amr_path_, count));
-    if (list == number_ - 1) values_.own = values.place();
+    if (list == number_ - 1) values_.own = values.position();
     if (count > 0) values.skip("variables", values_records());
-    if (list == number_ - 1) values_.end_of_own = values.place();
+    if (list == number_ - 1) values_.end_of_own = values.position();
   }
-  values_.next = values.place();
+  values_.next = values.position();
   if (level_ == head_.levels) values.require_end();
 }
 

@@ -59,7 +59,7 @@ class GivenSource final : public Process {
       for (int n = block * cells; n < (block + 1) * cells; ++n) {
         const mesh::Cell cell = cell_of(level, first, n);
         const int octant = level.cells.octant_of(cell.index);
-        if (level.cells.blocks(cell.place).refined >> octant & 1) continue;
+        if (level.cells.blocks(cell.block_index).refined >> octant & 1) continue;
         added += change(level.at(cell), rates, n, dt);
       }
       ledger["energy"] += level.cell_volume * added;

@@ -38,8 +38,8 @@ struct Driving {
   // Cell centre relative to the domain's lower corner, with the same bits for any block size.
   KOKKOS_INLINE_FUNCTION double centre(const mesh::CellRange& cells, const mesh::Cell& cell,
                                        int axis) const {
-    const double first =
-        Kokkos::round((cells.blocks(cell.place).corner[axis] - lower[axis]) / cells.cell_size);
+    const double first = Kokkos::round((cells.blocks(cell.block_index).corner[axis] - lower[axis]) /
+                                       cells.cell_size);
     return (first + cells.coordinate(cell.index, axis) + 0.5) * cells.cell_size;
   }
 

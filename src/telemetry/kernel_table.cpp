@@ -85,7 +85,7 @@ void KernelTable::add_work(const LaunchRow& launch, const KernelWork& work) {
 std::size_t KernelTable::find(const LaunchRow& launch) {
   if (launch.step != step_) row_of_kernel_.clear();
   step_ = launch.step;
-  const auto [place, is_new] = row_of_kernel_.try_emplace(key_of(launch), rows_.size());
+  const auto [entry, is_new] = row_of_kernel_.try_emplace(key_of(launch), rows_.size());
   if (is_new)
     rows_.push_back({.step = launch.step,
                      .rank = launch.rank,
@@ -93,7 +93,7 @@ std::size_t KernelTable::find(const LaunchRow& launch) {
                      .part = launch.part,
                      .task = launch.task,
                      .level = launch.level});
-  return place->second;
+  return entry->second;
 }
 
 void KernelTable::add(const KernelEvents::Span& span) {

@@ -36,8 +36,8 @@ struct Part {
 // Copies a row group to another file without changing its bytes.
 void copy_group(const parquet::Input& file, std::size_t group, parquet::Output& output) {
   output.begin_group(file.rows(group));
-  for (std::size_t place = 0; place < file.schema().size(); ++place)
-    output.add(file.schema()[place], file.stored(place, group));
+  for (std::size_t number = 0; number < file.schema().size(); ++number)
+    output.add(file.schema()[number], file.stored(number, group));
   output.end_group();
 }
 
@@ -47,9 +47,9 @@ void write_group(std::span<const Part> parts, parquet::Output& output) {
   for (const Part& part : parts) rows += part.rows;
   const std::vector<Column>& schema = parts.front().file->schema();
   output.begin_group(rows);
-  for (std::size_t place = 0; place < schema.size(); ++place) {
-    Column column = schema[place];
-    for (const Part& part : parts) part.file->append(column, place, part.group, part.rows);
+  for (std::size_t number = 0; number < schema.size(); ++number) {
+    Column column = schema[number];
+    for (const Part& part : parts) part.file->append(column, number, part.group, part.rows);
     output.add(column);
   }
   output.end_group();

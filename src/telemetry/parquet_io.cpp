@@ -108,8 +108,8 @@ Input::Chunk Input::chunk_of(const Thrift& contents) {
           .bytes_of_list = values - offset};
 }
 
-StoredChunk Input::stored(std::size_t place, std::size_t group) const {
-  const Chunk& chunk = groups_.at(group).chunks.at(place);
+StoredChunk Input::stored(std::size_t number, std::size_t group) const {
+  const Chunk& chunk = groups_.at(group).chunks.at(number);
   std::ifstream file = opened(path_);
   return {.bytes = bytes_at(file, chunk.offset, chunk.bytes),
           .codec = chunk.codec,
@@ -126,14 +126,14 @@ Column Input::column(const std::string& name) const {
   return column;
 }
 
-void Input::append(Column& column, std::size_t place, std::size_t group, std::int64_t rows) const {
-  const Chunk& chunk = groups_.at(group).chunks.at(place);
+void Input::append(Column& column, std::size_t number, std::size_t group, std::int64_t rows) const {
+  const Chunk& chunk = groups_.at(group).chunks.at(number);
   if (chunk.codec != k_uncompressed && chunk.codec != k_gzip)
     throw RunError("the compression codec is not supported; expected gzip");
   std::ifstream file = opened(path_);
   const auto bytes = bytes_at(file, chunk.offset, chunk.bytes);
   std::span<const std::byte> left = bytes;
-  Column all = schema_.at(place);
+  Column all = schema_.at(number);
   const bool has_list = chunk.bytes_of_list != 0;
   if (has_list) {
     const auto [header, values] = next_page(left, chunk.codec);

@@ -34,11 +34,11 @@ class Input {
   // Number of rows of a group.
   std::int64_t rows(std::size_t group) const { return groups_.at(group).rows; }
 
-  // Appends the first `rows` rows of a group to a column; `place` is its index in the schema.
-  void append(Column& column, std::size_t place, std::size_t group, std::int64_t rows) const;
+  // Appends the first `rows` rows of a group to a column; `number` is its index in the schema.
+  void append(Column& column, std::size_t number, std::size_t group, std::int64_t rows) const;
 
   // Values of a column in a group, in stored form.
-  StoredChunk stored(std::size_t place, std::size_t group) const;
+  StoredChunk stored(std::size_t number, std::size_t group) const;
 
   // Returns all rows of a column.
   Column column(const std::string& name) const;

@@ -309,13 +309,13 @@ void Recorder::record_kernel_work(std::string_view name, const KernelWork& work)
   kernels_.add_work(launch_of(name), work);
 }
 
-std::uint64_t Recorder::begin_kernel(std::string_view name, KernelPlace place) {
+std::uint64_t Recorder::begin_kernel(std::string_view name, KernelPlace where) {
   LaunchRow launch = launch_of(name);
-  if (place != KernelPlace::device && phases_.innermost() == Phase::other) {
+  if (where != KernelPlace::device && phases_.innermost() == Phase::other) {
     kernel_is_open_ = true;
     enter(kernel_phase(name), kernel_name(name), -1);
   }
-  if (place == KernelPlace::host_beside_device) return k_untimed;
+  if (where == KernelPlace::host_beside_device) return k_untimed;
   launch.sampled = is_sampled();
   launch.detailed = detailed_ && detailed_launches_ < k_most_events;
   if (launch.detailed) ++detailed_launches_;

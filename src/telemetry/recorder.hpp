@@ -91,7 +91,7 @@ class Recorder final : public Observer {
 
   // Begins a kernel; must be called around its launch. Returns the number for end_kernel(). A
   // kernel on the host outside of other scopes opens a scope of its own.
-  std::uint64_t begin_kernel(std::string_view name, KernelPlace place);
+  std::uint64_t begin_kernel(std::string_view name, KernelPlace where);
   // Ends a kernel.
   void end_kernel(std::uint64_t launch);
   // Announces the work of the next kernels of that name.

@@ -19,7 +19,7 @@ void PhaseTable::begin(std::int64_t now, std::int32_t name) {
   OCTANT_REQUIRE(scopes_.size() <= 1, "a step was started inside {} scopes", scopes_.size() - 1);
   entries_.clear();
   copies_.clear();
-  places_.clear();
+  row_of_key_.clear();
   scopes_.clear();
   charged_until_ = now;
   cpu_charged_until_ = thread_cpu_ns();
@@ -45,11 +45,11 @@ std::size_t PhaseTable::find(Phase phase, std::int32_t name, std::int8_t level, 
                    static_cast<std::uint64_t>(name) << 16 |
                    static_cast<std::uint64_t>(static_cast<std::uint8_t>(level)) << 8 |
                    static_cast<std::uint64_t>(phase);
-  const auto [place, is_new] = places_.try_emplace(key, entries_.size());
+  const auto [entry, is_new] = row_of_key_.try_emplace(key, entries_.size());
   if (is_new)
     entries_.push_back(
         {.phase = phase, .level = level, .name = name, .parent = parent, .start_ns = now});
-  return place->second;
+  return entry->second;
 }
 
 void PhaseTable::charge(Entry& entry, std::int64_t now) {

@@ -92,7 +92,7 @@ class PhaseTable {
 
   std::vector<Entry> entries_;
   std::vector<Copies> copies_;
-  std::unordered_map<std::uint64_t, std::size_t> places_;
+  std::unordered_map<std::uint64_t, std::size_t> row_of_key_;
   std::vector<Scope> scopes_;
   std::int64_t charged_until_ = 0, cpu_charged_until_ = 0;
 };

@@ -22,7 +22,7 @@ using Owners = std::vector<std::int32_t>;
 // Leaf block: its level, and its position in blocks of that level.
 struct Leaf {
   int level = 0;
-  std::array<std::int32_t, 3> place{};
+  std::array<std::int32_t, 3> position{};
 };
 using Leaves = std::span<const Leaf>;  // in the order of the costs
 

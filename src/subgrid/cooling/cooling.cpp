@@ -70,9 +70,9 @@ class PreparedRates {
 // Source of rates from precomputed rows of nodes.
 struct NodeSource {
   Nodes nodes;
-  KOKKOS_INLINE_FUNCTION TablePlace place(double n_H) const { return nodes.place(n_H); }
-  KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const TablePlace& place) const {
-    return nodes.rates(cell, place);
+  KOKKOS_INLINE_FUNCTION TablePosition position(double n_H) const { return nodes.position(n_H); }
+  KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const TablePosition& position) const {
+    return nodes.rates(cell, position);
   }
   // Returns true if the internal energy u may exceed the range of the rates of a cell.
   KOKKOS_INLINE_FUNCTION bool may_exceed(double u, const CellGas& cell) const {
@@ -82,11 +82,11 @@ struct NodeSource {
 // Source of rates by direct interpolation of the table in every cell.
 struct TableSource {
   TableSlice slice;
-  KOKKOS_INLINE_FUNCTION TablePlace place(double n_H) const {
-    return slice.rows.place(log_of_ten(n_H));
+  KOKKOS_INLINE_FUNCTION TablePosition position(double n_H) const {
+    return slice.rows.position(log_of_ten(n_H));
   }
-  KOKKOS_INLINE_FUNCTION DirectRates at(const CellGas& cell, const TablePlace& place) const {
-    return {slice, cell, place};
+  KOKKOS_INLINE_FUNCTION DirectRates at(const CellGas& cell, const TablePosition& position) const {
+    return {slice, cell, position};
   }
   KOKKOS_INLINE_FUNCTION bool may_exceed(double, const CellGas&) const { return true; }
 };
@@ -186,15 +186,15 @@ struct Step {
   KOKKOS_FORCEINLINE_FUNCTION void cool(Thermal<V>& thermal, int n) const {
     const CellGas cell{thermal.n_H[n], thermal.metallicity[n], thermal.metals[n]};
     double& energy = thermal.energy[n];
-    const TablePlace place = source.place(cell.n_H);
-    const auto rates = source.at(cell, place);
+    const TablePosition position = source.position(cell.n_H);
+    const auto rates = source.at(cell, position);
     if (source.may_exceed(gas.units.energy * energy, cell)) {
       const double most = rates.energy(rates.count() - 1) * gas.per_energy;
       thermal.excess[n] = max(energy - most, 0.0);
       energy = min(energy, most);
     }
     energy = solve(rates, gas.units.energy * energy, thermal.ended_exactly[n]) * gas.per_energy;
-    thermal.outside[n] = place.inside ? 0.0 : 1.0;
+    thermal.outside[n] = position.inside ? 0.0 : 1.0;
   }
 
   template <class Rates>
@@ -222,7 +222,8 @@ struct CoolingRate {
     if (!(u > 0.0) || !gas.may_cool(cell)) return 0.0;
     const double metals = gas.metal_fraction(cell), counted = gas.metals_count * metals;
     const double n_H = gas.hydrogen * density * (1.0 - counted);
-    const auto rates = source.at(CellGas{n_H, metals * gas.per_solar, counted}, source.place(n_H));
+    const auto rates =
+        source.at(CellGas{n_H, metals * gas.per_solar, counted}, source.position(n_H));
     return gas.units.time * absolute(rate_at(rates, u)) * gas.per_energy / whole;
   }
 };

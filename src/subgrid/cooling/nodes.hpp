@@ -61,7 +61,7 @@ KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
 }
 
 // Interpolation position among rows that are evenly spaced in log10 n_H.
-struct TablePlace {
+struct TablePosition {
   int row;
   double fraction;  // fraction of the distance to the next row
   bool inside;      // true if the density is within the table
@@ -73,7 +73,7 @@ struct RowAxis {
   int rows = 2;
 
   // Returns the position of a density, clamped to the axis.
-  KOKKOS_FORCEINLINE_FUNCTION TablePlace place(double log_density) const {
+  KOKKOS_FORCEINLINE_FUNCTION TablePosition position(double log_density) const {
     const double x = (log_density - first) * per_dex;
     const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
     const int row = inside < rows - 2 ? static_cast<int>(inside) : rows - 2;
@@ -111,19 +111,19 @@ struct NodeHints {
 class CellRates {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
-                                        const ThermalValues* thermal, const TablePlace& place,
+                                        const ThermalValues* thermal, const TablePosition& position,
                                         int count, const RateGas& gas, const CellGas& cell,
                                         const NodeHints& hints)
       : lower_(lower),
         upper_(upper),
         thermal_(thermal),
-        fraction_(place.fraction),
+        fraction_(position.fraction),
         primordial_(1.0 - cell.metals),
         per_mass_(cell.n_H * (gas.hydrogen_per_gram * primordial_)),
         cell_(cell),
         gas_(gas),
         count_(count),
-        row_(place.row),
+        row_(position.row),
         hints_(hints) {}
 
   // Number of nodes.
@@ -180,24 +180,25 @@ struct Nodes {
   int temperatures = 0;
   NodeHints hints;
   double safe_energy = 0.0;  // well below the last node of every row
-  // Self-shielding model that place() applies; `none` if the rates include self-shielding.
+  // Self-shielding model that position() applies; `none` if the rates include self-shielding.
   Shielding shielding = Shielding::none;
 
   // Returns the position of a density in the rows. Self-shielded gas has the rates of denser gas.
-  KOKKOS_FORCEINLINE_FUNCTION TablePlace place(double n_H) const {
-    TablePlace place = rows.place(log_of_ten(n_H));
-    if (shielding == Shielding::none) return place;
-    const bool inside = place.inside;
-    place = rows.place(log_of_ten(n_H / shielded_fraction(shielding, n_H, 0.0)));
-    place.inside = inside;
-    return place;
+  KOKKOS_FORCEINLINE_FUNCTION TablePosition position(double n_H) const {
+    TablePosition position = rows.position(log_of_ten(n_H));
+    if (shielding == Shielding::none) return position;
+    const bool inside = position.inside;
+    position = rows.position(log_of_ten(n_H / shielded_fraction(shielding, n_H, 0.0)));
+    position.inside = inside;
+    return position;
   }
 
   // Returns the rates of a cell at a position among the rows.
-  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const TablePlace& place) const {
+  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell,
+                                              const TablePosition& position) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
-    const double* row = values.data() + place.row * stride;
-    return {row, row + stride, thermal.data(), place, temperatures, gas, cell, hints};
+    const double* row = values.data() + position.row * stride;
+    return {row, row + stride, thermal.data(), position, temperatures, gas, cell, hints};
   }
 };
 

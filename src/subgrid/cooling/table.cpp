@@ -136,7 +136,7 @@ std::vector<double> equilibrium_weights(const Hdf5Reader& file, const CoolingTab
     for (std::size_t k = 0; k < table.log_temperature.size(); ++k) {
       const IonizationRates collisions(std::pow(10.0, table.log_temperature[k]));
       for (std::size_t n = 0; n < table.log_density.size(); ++n)
-        weights[table.place(n, z, k)] = equilibrium(k_grackle_composition, collisions, at_z,
+        weights[table.index(n, z, k)] = equilibrium(k_grackle_composition, collisions, at_z,
                                                     std::pow(10.0, table.log_density[n]))
                                             .molecular_weight(k_grackle_composition);
     }
@@ -318,8 +318,8 @@ TableAtRedshift at_one_redshift(const CoolingTable& table, const TableOptions& o
       // Bremsstrahlung is proportional to the square root of T.
       const double beyond = 0.5 * (log_T[k] - log_T[from]);
       for (int f = 0; f < k_log_values; ++f) {
-        const double low = (*fields[f])[table.place(n, z.below, from)];
-        const double high = one ? low : (*fields[f])[table.place(n, z.below + 1, from)];
+        const double low = (*fields[f])[table.index(n, z.below, from)];
+        const double high = one ? low : (*fields[f])[table.index(n, z.below + 1, from)];
         const bool cools = f == k_cool || f == k_metal_cool;
         result.values[(n * log_T.size() + k) * k_log_values + f] =
             low + z.fraction * (high - low) + (cools ? beyond : 0.0);
@@ -413,10 +413,10 @@ Nodes refined_nodes(const TableSlice& slice) {
         const int row = node / temperatures;
         const int coarse =
             row / refinement < slice.rows.rows - 1 ? row / refinement : slice.rows.rows - 2;
-        const TablePlace place{coarse, static_cast<double>(row - coarse * refinement) / refinement,
-                               true};
+        const TablePosition position{
+            coarse, static_cast<double>(row - coarse * refinement) / refinement, true};
         const double n_H = power_of_ten(axis.first + row / axis.per_dex);
-        slice.evaluate(place, n_H, node % temperatures,
+        slice.evaluate(position, n_H, node % temperatures,
                        &values(std::int64_t{node} * k_node_values));
       });
   nodes.values = values;

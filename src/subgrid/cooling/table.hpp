@@ -28,7 +28,7 @@ struct CoolingTable {
   bool has_metals = false;
 
   // Index of the values at density index n, redshift index z and temperature index k.
-  std::size_t place(std::size_t n, std::size_t z, std::size_t k) const {
+  std::size_t index(std::size_t n, std::size_t z, std::size_t k) const {
     return (n * redshift.size() + z) * log_temperature.size() + k;
   }
 };
@@ -79,7 +79,7 @@ struct TableSlice {
   double redshift = 0.0, shielding_density = 0.0;
 
   // Computes the NodeValues at a temperature index, for gas of density n_H at a row position.
-  KOKKOS_INLINE_FUNCTION void evaluate(const TablePlace& place, double n_H, int temperature,
+  KOKKOS_INLINE_FUNCTION void evaluate(const TablePosition& position, double n_H, int temperature,
                                        double* node) const;
 };
 
@@ -93,8 +93,8 @@ KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight,
 class DirectRates {
  public:
   KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, const CellGas& cell,
-                                     const TablePlace& place)
-      : slice_(slice), place_(place), cell_(cell) {}
+                                     const TablePosition& position)
+      : slice_(slice), position_(position), cell_(cell) {}
 
   // Number of nodes.
   KOKKOS_INLINE_FUNCTION int count() const { return slice_.temperatures; }
@@ -113,7 +113,7 @@ class DirectRates {
   // Energy and net rate at a node.
   KOKKOS_INLINE_FUNCTION Point point(int node) const {
     double values[k_node_values];
-    slice_.evaluate(place_, cell_.n_H, node, values);
+    slice_.evaluate(position_, cell_.n_H, node, values);
     const ThermalValues& thermal = slice_.thermal(node);
     const double primordial = 1.0 - cell_.metals;
     const double electrons =
@@ -128,24 +128,25 @@ class DirectRates {
 
  private:
   const TableSlice& slice_;
-  TablePlace place_;
+  TablePosition position_;
   CellGas cell_;
 };
 
 // Definition of TableSlice::evaluate().
-KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const TablePlace& place, double n_H, int k,
+KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const TablePosition& position, double n_H, int k,
                                                  double* node) const {
-  const double* low = values.data() + (std::int64_t{place.row} * temperatures + k) * k_log_values;
+  const double* low =
+      values.data() + (std::int64_t{position.row} * temperatures + k) * k_log_values;
   const double* high = low + std::int64_t{temperatures} * k_log_values;
   const auto between = [&](const double* a, const double* b, int n) {
-    return a[n] + place.fraction * (b[n] - a[n]);
+    return a[n] + position.fraction * (b[n] - a[n]);
   };
   const auto rate = [&](int n) { return power_of_ten(between(low, high, n)); };
   const double T = temperature(k), weight = between(low, high, k_weight);
   double cool = rate(k_cool), metal_cool = rate(k_metal_cool);
   const double T_cmb = k_background_today * (1.0 + redshift);
   if (options.cmb_floor && T < 100.0 * T_cmb) {
-    const double *a = at_cmb.data() + 2 * place.row, *b = a + 2;
+    const double *a = at_cmb.data() + 2 * position.row, *b = a + 2;
     cool -= power_of_ten(between(a, b, 0));
     metal_cool -= power_of_ten(between(a, b, 1));
   }

@@ -38,28 +38,28 @@ class CellGrid {
 
   // Key of the cell times parts_of_cell(), plus the number of the part.
   std::int64_t key_of_part(const Point& point) const {
-    CellIndices place;
+    CellIndices cell_index;
     int part = 0;
     for (int d = 2; d >= 0; --d) {
       const double exact = (point[d] - lower_[d]) * per_length_[d];
-      place[d] = std::min(static_cast<std::int64_t>(exact), cells_[d] - 1);
-      const double beyond = exact - static_cast<double>(place[d]);
+      cell_index[d] = std::min(static_cast<std::int64_t>(exact), cells_[d] - 1);
+      const double beyond = exact - static_cast<double>(cell_index[d]);
       part = part * parts_ + std::min(static_cast<int>(beyond * parts_), parts_ - 1);
     }
-    return key(place) * parts_of_cell() + part;
+    return key(cell_index) * parts_of_cell() + part;
   }
   // Key of a cell.
-  std::int64_t key(const CellIndices& place) const {
-    return (place[2] * cells_[1] + place[1]) * cells_[0] + place[0];
+  std::int64_t key(const CellIndices& cell_index) const {
+    return (cell_index[2] * cells_[1] + cell_index[1]) * cells_[0] + cell_index[0];
   }
   // Coordinates of the cell with this key.
-  CellIndices place(std::int64_t key) const {
+  CellIndices cell_index(std::int64_t key) const {
     const std::int64_t row = key / cells_[0], plane = row / cells_[1];
     return {key - row * cells_[0], row - plane * cells_[1], plane};
   }
   Box box(std::int64_t key) const;  // box of the cell with this key
   // Wraps a coordinate along a periodic axis. Returns false if it is outside a non-periodic axis.
-  bool wrap(int axis, std::int64_t& place) const;
+  bool wrap(int axis, std::int64_t& cell_index) const;
 
   // Number of cells along an axis.
   std::int64_t cells(int axis) const { return cells_[axis]; }
@@ -133,10 +133,10 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
   std::int64_t row_key = -1;  // key of the first cell in the row
   for (int cell = 0; cell < cells; ++cell) {
     if (row_key < 0 || keys[cell] - row_key >= length) {
-      const CellIndices place = grid.place(keys[cell]);
-      row_key = keys[cell] - place[0];
+      const CellIndices cell_index = grid.cell_index(keys[cell]);
+      row_key = keys[cell] - cell_index[0];
       for (Row& row : rows) {
-        CellIndices there{0, place[1] + row.step_y, place[2] + row.step_z};
+        CellIndices there{0, cell_index[1] + row.step_y, cell_index[2] + row.step_z};
         const std::int64_t before = row.first_key;
         const bool inside = grid.wrap(1, there[1]) && grid.wrap(2, there[2]);
         row.first_key = inside ? grid.key(there) : -1;

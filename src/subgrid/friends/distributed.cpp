@@ -76,9 +76,10 @@ class CopyFinder {
 // Returns the keys of a cell and its neighbours without duplicates.
 std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
   std::vector<std::int64_t> keys;
-  const CellIndices place = grid_.place(key);
+  const CellIndices cell_index = grid_.cell_index(key);
   for (int n = 0; n < 27; ++n) {
-    CellIndices there{place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
+    CellIndices there{cell_index[0] + n % 3 - 1, cell_index[1] + n / 3 % 3 - 1,
+                      cell_index[2] + n / 9 - 1};
     if (grid_.wrap(0, there[0]) && grid_.wrap(1, there[1]) && grid_.wrap(2, there[2]))
       keys.push_back(grid_.key(there));
   }
@@ -193,8 +194,8 @@ int first_of(PartName name) { return static_cast<int>(name & 0xffffffff); }
 class PartMinima {
  public:
   void add(PartName part, std::uint64_t value) {
-    const auto [place, is_new] = least_.try_emplace(part, value);
-    if (!is_new) place->second = std::min(place->second, value);
+    const auto [cell_index, is_new] = least_.try_emplace(part, value);
+    if (!is_new) cell_index->second = std::min(cell_index->second, value);
   }
 
   struct PartMinimum {
@@ -247,26 +248,26 @@ class Parts {
     for (std::size_t n = 0; n < names_.size(); ++n) minima.add(grandparent_[n], values[n]);
     std::vector<std::uint64_t> least(names_.size(), std::numeric_limits<std::uint64_t>::max());
     for (const auto& [part, value] : minima.deliver(communicator_))
-      least[place(part)] = std::min(least[place(part)], value);
+      least[cell_index(part)] = std::min(least[cell_index(part)], value);
     return values_of(grandparent_, least);
   }
 
  private:
-  std::size_t place(PartName own) const {
+  std::size_t cell_index(PartName own) const {
     return std::lower_bound(names_.begin(), names_.end(), own) - names_.begin();
   }
 
   // One round of FastSV. Returns true if the grandparent of any part on this rank has changed.
   bool hook_and_shorten(const std::vector<Link>& links) {
     PartMinima to_neighbours, to_parents;
-    for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[place(own)]);
+    for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[cell_index(own)]);
     std::vector<PartName> next = parent_;
     for (const auto& [part, value] : to_neighbours.deliver(communicator_)) {
-      to_parents.add(parent_[place(part)], value);
-      next[place(part)] = std::min(next[place(part)], value);
+      to_parents.add(parent_[cell_index(part)], value);
+      next[cell_index(part)] = std::min(next[cell_index(part)], value);
     }
     for (const auto& [part, value] : to_parents.deliver(communicator_))
-      next[place(part)] = std::min(next[place(part)], value);
+      next[cell_index(part)] = std::min(next[cell_index(part)], value);
     for (std::size_t n = 0; n < next.size(); ++n) next[n] = std::min(next[n], grandparent_[n]);
 
     parent_ = std::move(next);
@@ -285,7 +286,7 @@ class Parts {
     for (const PartName name : names) ranks.push_back(rank_of(name));
     const auto asked = route(communicator_, ranks, std::span<const PartName>(names));
     std::vector<std::uint64_t> answers;
-    for (const PartName name : asked.items) answers.push_back(values[place(name)]);
+    for (const PartName name : asked.items) answers.push_back(values[cell_index(name)]);
     // Names are sorted by rank, and so are the answers.
     const auto received =
         route(communicator_, asked.sources, std::span<const std::uint64_t>(answers)).items;

@@ -77,8 +77,7 @@ void StellarTable::integrate() {
 
 // Photons per gram until an age.
 StellarRates StellarTable::until(double age, double metallicity) const {
-  const PlaceInTable z = place_in_table(metallicities_, metallicity),
-                     a = place_in_table(ages_, age);
+  const TableInterval z = find_interval(metallicities_, metallicity), a = find_interval(ages_, age);
   StellarRates photons{};
   for (const auto& [row, weight] : {std::pair{z.below, 1.0 - z.weight}, {z.above, z.weight}}) {
     const std::vector<StellarRates>& rates = rates_[row];

@@ -55,7 +55,7 @@ TEST(GalaxyCooling, exact_follows_the_closed_form_in_one_step_and_in_many) {
     // The closed form has metals without a mass, and hydrogen nuclei of 1 / 0.76 proton masses.
     slice.gas.hydrogen_per_gram = k_hydrogen_fraction / constants::k_proton_mass;
     const CellGas cell{n_H, row.number("Z"), 0.0};
-    const DirectRates rates(slice, cell, slice.rows.place(log_of_ten(n_H)));
+    const DirectRates rates(slice, cell, slice.rows.position(log_of_ten(n_H)));
     const double u_0 = energy_at(rates, slice, row.number("T0"));
     const double t = k_megayear * row.number("t_Myr");
     const double u = advance_exactly(rates, u_0, t);
@@ -89,13 +89,13 @@ void expect_the_rates_of_grackle(const std::string& grid, const std::string& tab
     const TableSlice& slice = slices.at(z);
     int node = 0;
     while (std::abs(std::log(slice.temperature(node) / T)) > 0.01) ++node;
-    const TablePlace place = slice.rows.place(log_of_ten(cell.n_H));
+    const TablePosition position = slice.rows.position(log_of_ten(cell.n_H));
     TableSlice dark = slice;
     dark.options.background = false;
-    const double net = DirectRates(slice, cell, place).point(node).rate;
-    const double cooling = DirectRates(dark, cell, place).point(node).rate;
+    const double net = DirectRates(slice, cell, position).point(node).rate;
+    const double cooling = DirectRates(dark, cell, position).point(node).rate;
     double values[k_node_values];
-    slice.evaluate(place, cell.n_H, node, values);
+    slice.evaluate(position, cell.n_H, node, values);
     const double compton = std::abs(slice.thermal(node).compton * values[k_free_electrons]);
     const double n_H = row.number("nH_cm3"), per_mass = n_H * k_hydrogen_fraction * (1.0 - metals);
     const double expected =

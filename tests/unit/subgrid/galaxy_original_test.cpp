@@ -85,7 +85,7 @@ TEST(GalaxyOriginal, cells_cool_as_those_of_ramses) {
     const Nodes& of = nodes[{z, shielded}];
     const double n_H = row.number("n_H");
     const CellGas cell{n_H, row.number("Z_over_0.02"), 0.0};
-    const CellRates rates = of.rates(cell, of.place(n_H));
+    const CellRates rates = of.rates(cell, of.position(n_H));
     const double u_0 = per_kelvin * row.number("T_over_mu_0");
     const double t = 1e6 * constants::k_year * row.number("t_Myr");
     bool exactly_ended = false;
