@@ -79,34 +79,34 @@ void fill(mesh::Mesh& mesh) {
 }
 
 // Finds the own leaf octant that contains a position. Returns false if another rank has it.
-bool find_leaf(const mesh::Mesh& mesh, EventRegion& place) {
+bool find_leaf(const mesh::Mesh& mesh, EventRegion& region) {
   const mesh::Geometry& geometry = mesh.geometry();
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     const double side = geometry.cell_size(level) * geometry.block_size();
     BlockCoordinates block;
     int octant = 0;
     for (int d = 0; d < 3; ++d) {
-      const double x = (place.centre[d] - geometry.lower()[d]) / side;
+      const double x = (region.centre[d] - geometry.lower()[d]) / side;
       block[d] = static_cast<BlockCoordinate>(x);
       octant |= (x - block[d] >= 0.5) << d;
     }
     const mesh::Node* node = mesh.blocks(level).find(morton_encode(block));
     if (node == nullptr) return false;
     if (node->slot < 0 || mesh.blocks(level).refined(node->slot) >> octant & 1) continue;
-    place.level = level, place.slot = node->slot;
+    region.level = level, region.slot = node->slot;
     return true;
   }
   return false;
 }
 
 // Position of event n in the refined centre, which has the same number of cells for any mesh size.
-EventRegion place_of(const mesh::Mesh& mesh, std::uint64_t n) {
+EventRegion region_of(const mesh::Mesh& mesh, std::uint64_t n) {
   constexpr double k_base_cells = 32.0;  // along each axis
   const double width = std::min(0.5, k_base_cells * mesh.geometry().cell_size(0));
   const RandomStream random(5, n, 0);
-  EventRegion place{.id = n};
-  for (int d = 0; d < 3; ++d) place.centre[d] = 0.5 + width * (random.uniform(d) - 0.5);
-  return place;
+  EventRegion region{.id = n};
+  for (int d = 0; d < 3; ++d) region.centre[d] = 0.5 + width * (random.uniform(d) - 0.5);
+  return region;
 }
 
 std::vector<KineticBlast::Event> make_events(const mesh::Mesh& mesh, const KineticBlast&,
@@ -114,9 +114,9 @@ std::vector<KineticBlast::Event> make_events(const mesh::Mesh& mesh, const Kinet
   const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
   std::vector<KineticBlast::Event> events;
   for (int n = 0; n < count; ++n) {
-    KineticBlast::Event event{place_of(mesh, n), {0.1, 0.0, -0.1}, 1e-9, 1e-9, 0.02};
-    event.place.radius = k_blast_radius * dx;
-    if (find_leaf(mesh, event.place)) events.push_back(event);
+    KineticBlast::Event event{region_of(mesh, n), {0.1, 0.0, -0.1}, 1e-9, 1e-9, 0.02};
+    event.region.radius = k_blast_radius * dx;
+    if (find_leaf(mesh, event.region)) events.push_back(event);
   }
   return events;
 }
@@ -127,13 +127,13 @@ std::vector<JetLaw::Event> make_events(const mesh::Mesh& mesh, const JetLaw&, in
   std::vector<JetLaw::Event> events;
   for (int n = 0; n < count; n += 2) {
     JetLaw::Event event{};
-    event.place = place_of(mesh, n);
+    event.region = region_of(mesh, n);
     event.reach = k_jet_reach * dx;
-    event.place.radius = JetLaw::radius(event.reach);
+    event.region.radius = JetLaw::radius(event.reach);
     event.direction[n / 2 % 3] = 1.0;
     event.mass = event.energy = 1e-10;
     event.kinetic_energy_fraction = 1.0;
-    if (find_leaf(mesh, event.place)) events.push_back(event);
+    if (find_leaf(mesh, event.region)) events.push_back(event);
   }
   return events;
 }
@@ -142,9 +142,9 @@ std::vector<HeatLaw::Event> make_events(const mesh::Mesh& mesh, const HeatLaw&, 
   const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
   std::vector<HeatLaw::Event> events;
   for (int n = 1; n < count; n += 2) {
-    HeatLaw::Event event{place_of(mesh, n), 0.0, 1e-10, 0.0};
-    event.place.radius = k_jet_reach * dx;
-    if (find_leaf(mesh, event.place)) events.push_back(event);
+    HeatLaw::Event event{region_of(mesh, n), 0.0, 1e-10, 0.0};
+    event.region.radius = k_jet_reach * dx;
+    if (find_leaf(mesh, event.region)) events.push_back(event);
   }
   return events;
 }

@@ -305,7 +305,7 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
       exchanger_("gravity pieces", patches.communicator(), options, patches.level(),
                  Buffers::of_device) {
   const std::vector<std::int32_t> piece_numbers = piece_numbers(patches);
-  piece_numbers_ = mesh::to_device("places of pieces", piece_numbers);
+  piece_numbers_ = mesh::to_device("pieces by position", piece_numbers);
   rows_ = mesh::to_device("rows of pieces", rows_with_memory(patches, piece_numbers));
 }
 

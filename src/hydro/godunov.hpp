@@ -201,8 +201,8 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
         stratification_(a.stratification) {}
 
   // Stores the states at the cell's faces: see the interface in scheme.hpp.
-  template <bool Inside, class V, class Cell, class Place, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
+  template <bool Inside, class V, class Cell, class PositionFunction, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const PositionFunction&,
                                                const Put& put) const {
     this->template sense_shocks<V>(cell, put);
     if constexpr (std::is_same_v<G, Gas>) {

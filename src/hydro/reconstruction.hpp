@@ -6,8 +6,8 @@
 // q(o) is the value at offset o along the axis, -reach <= o <= reach. A profile has the deviations
 // of the values at the lower and the upper face from the cell's mean, and the difference across the
 // part `span` of the cell, which is the slope in the half step. If the profile is curved, the
-// slopes at its faces are steeper and flatter by its curvature(), and tilt(a, b) adds a to the value
-// at the lower face and subtracts b from that at the upper one.
+// slopes at its faces are steeper and flatter by its curvature(), and tilt(a, b) adds a to the
+// value at the lower face and subtracts b from that at the upper one.
 //
 // The choices of hydro.reconstruction are types with `name` and With<Limiter>, the reconstruction
 // with that limiter; the lists are at the end.

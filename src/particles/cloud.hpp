@@ -125,19 +125,20 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud coarse_cloud_of(const LevelFrame& coarse, cons
 }
 
 // Address of a cell of the next coarser level, counted from the first one in a block. `coarse` are
-// the 27 entries of the block in Neighbourhood::coarse_places.
+// the 27 entries of the block in Neighbourhood::coarse_locations.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const Place* coarse, const CellArrays<T>& arrays,
-                                                int block_size, int i, int j, int k,
-                                                std::int64_t& stride_component) {
+KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const CellLocation* coarse,
+                                                const CellArrays<T>& arrays, int block_size, int i,
+                                                int j, int k, std::int64_t& stride_component) {
   return find_cell(coarse, arrays, block_size, 2 * i, 2 * j, 2 * k, stride_component);
 }
 
 // Finds the addresses of a cloud's eight cells of the next coarser level.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void find_coarse_cells(const Cloud& cloud, std::int32_t home,
-                                                   const Place* coarse, const CellArrays<T>& arrays,
-                                                   int block_size, T* (&cell)[8],
+                                                   const CellLocation* coarse,
+                                                   const CellArrays<T>& arrays, int block_size,
+                                                   T* (&cell)[8],
                                                    std::int64_t (&stride_component)[8]) {
   for (int c = 0; c < 8; ++c)
     cell[c] =
@@ -146,12 +147,12 @@ KOKKOS_FORCEINLINE_FUNCTION void find_coarse_cells(const Cloud& cloud, std::int3
 }
 
 // Finds the addresses of a cloud's eight cells, x first, and the strides to their next components.
-// `places` are those of all blocks, by slot.
+// `locations` are those of all blocks, by slot.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t home,
-                                            const Place* places, const CellArrays<T>& arrays,
-                                            int block_size, T* (&cell)[8],
-                                            std::int64_t (&stride_component)[8]) {
+                                            const CellLocation* locations,
+                                            const CellArrays<T>& arrays, int block_size,
+                                            T* (&cell)[8], std::int64_t (&stride_component)[8]) {
   const int N = block_size;
   if (cloud.inside(N)) {
     const CellArray<T>& own = arrays.source[k_here];
@@ -163,7 +164,7 @@ KOKKOS_FORCEINLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t hom
     }
   } else {
     for (int c = 0; c < 8; ++c)
-      cell[c] = find_cell(places + 27 * std::int64_t{home}, arrays, N, cloud.cell[0][c & 1],
+      cell[c] = find_cell(locations + 27 * std::int64_t{home}, arrays, N, cloud.cell[0][c & 1],
                           cloud.cell[1][c >> 1 & 1], cloud.cell[2][c >> 2], stride_component[c]);
   }
 }

@@ -132,11 +132,11 @@ void Particles::change(std::span<const std::int64_t> own, const ParticleBatch& b
   check(batch);
   const std::size_t width = row_words();
   for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
-                      const std::vector<std::size_t>& places) {
+                      const std::vector<std::size_t>& numbers) {
     std::vector<Word> words;
-    words.reserve(places.size() * width);
-    for (const std::size_t place : places) {
-      const std::vector<Word> row = row_of(batch, place);
+    words.reserve(numbers.size() * width);
+    for (const std::size_t n : numbers) {
+      const std::vector<Word> row = row_of(batch, n);
       words.insert(words.end(), row.begin(), row.end());
     }
     levels_[level].set.overwrite(rows, words);

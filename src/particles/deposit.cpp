@@ -36,7 +36,7 @@ MassRange range_of(const JoinedSets& sets) {
   Kokkos::parallel_reduce(
       "range of masses", sets.count(),
       KOKKOS_LAMBDA(std::int64_t n, MassRange & found) {
-        const double m = sets.mass(sets.place(n));
+        const double m = sets.mass(sets.row(n));
         found += {m, m, !(m > 0.0) || !Kokkos::isfinite(m)};
       },
       range);
@@ -60,8 +60,7 @@ WholeMass whole_mass(const JoinedSets& sets, double unit) {
   Kokkos::parallel_reduce(
       "total mass", sets.count(),
       KOKKOS_LAMBDA(std::int64_t n, std::int64_t & upper, std::int64_t & lower) {
-        const double parts = sets.mass(sets.place(n)) * parts_per_mass,
-                     whole = Kokkos::floor(parts);
+        const double parts = sets.mass(sets.row(n)) * parts_per_mass, whole = Kokkos::floor(parts);
         upper += static_cast<std::int64_t>(whole);
         lower += static_cast<std::int64_t>(Kokkos::floor(0x1p24 * (parts - whole))) + 1;
       },
@@ -93,7 +92,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
                 double quantum, bool uses_coarser_level, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
-  const auto places = near.places;
+  const auto locations = near.locations;
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
   const std::uint8_t wanted = uses_coarser_level ? 1 : 0;
@@ -107,7 +106,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
         const Cloud cloud = cloud_of(frame, blocks(home), x);
         std::int64_t* cell[8];
         std::int64_t unused[8];
-        find_cells(cloud, home, places.data(), cells, N, cell, unused);
+        find_cells(cloud, home, locations.data(), cells, N, cell, unused);
         add_cloud(nearest_quanta(p.mass[n] * per_quantum), cloud.weight, cell);
       });
 }
@@ -117,7 +116,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
                        double quantum, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
-  const auto places = near.coarse_places;
+  const auto locations = near.coarse_locations;
   const double per_quantum = 1.0 / quantum;
   const int N = coarse.block_size;
   // Cost: one flag for most particles.
@@ -129,7 +128,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
         const Cloud cloud = coarse_cloud_of(coarse, blocks(home), x);
         std::int64_t* cell[8];
         std::int64_t unused[8];
-        find_coarse_cells(cloud, home, places.data(), cells, N, cell, unused);
+        find_coarse_cells(cloud, home, locations.data(), cells, N, cell, unused);
         add_cloud(nearest_quanta(p.mass[n] * per_quantum), cloud.weight, cell);
       });
 }
@@ -140,7 +139,7 @@ constexpr int k_middle_position = 13;  // index of the block itself among the 27
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
                     const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
-  const auto parents = near.coarse_places;
+  const auto parents = near.coarse_locations;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
   // Cost: reads eight integer masses; reads and writes their sum.
@@ -150,9 +149,10 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
         const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);
         const int i = 2 * (cell % half), j = 2 * (cell / half % half), k = 2 * (cell / half / half);
-        const Place& place = parents(27 * std::int64_t{slot} + k_middle_position);
-        const CellArray<std::int64_t>& coarse = cells.source[place.source];
-        std::int64_t* sum = coarse.data + place.slot * coarse.stride_slot + place.cell(i, j, k);
+        const CellLocation& location = parents(27 * std::int64_t{slot} + k_middle_position);
+        const CellArray<std::int64_t>& coarse = cells.source[location.source];
+        std::int64_t* sum =
+            coarse.data + location.slot * coarse.stride_slot + location.cell(i, j, k);
         const std::int64_t* first = fine.data + slot * fine.stride_slot + (k * N + j) * N + i;
         for (int child = 0; child < 8; ++child)
           add_mass(sum, first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)]);
@@ -166,7 +166,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
                        const LevelFrame& coarse, const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
   const auto blocks = near.blocks;
-  const auto places = near.coarse_places;
+  const auto locations = near.coarse_locations;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
   // Cost: reads eight masses; reads and writes 27 sums, shared by the cells of a row.
@@ -211,8 +211,8 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
               if (mass[k][j][i] == 0) continue;
               std::int64_t unused;
               std::int64_t* sum =
-                  find_coarse_cell(places.data() + 27 * std::int64_t{slot}, cells, N, at[0] + i - 1,
-                                   at[1] + j - 1, at[2] + k - 1, unused);
+                  find_coarse_cell(locations.data() + 27 * std::int64_t{slot}, cells, N,
+                                   at[0] + i - 1, at[1] + j - 1, at[2] + k - 1, unused);
               if (sum) add_mass(sum, mass[k][j][i]);
             }
       });

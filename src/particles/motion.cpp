@@ -38,14 +38,14 @@ struct FieldAround {
   LevelFrame frame;
   ParticleColumns p;
   decltype(Neighbourhood::blocks) blocks;
-  decltype(Neighbourhood::places) places;
+  decltype(Neighbourhood::locations) locations;
   CellArrays<const double> fields;
 
   KOKKOS_FORCEINLINE_FUNCTION CellsAround at(std::int32_t home, const double (&x)[3]) const {
     const Cloud cloud = cloud_of(frame, blocks(home), x);
     CellsAround around;
     for (int d = 0; d < 3; ++d) around.weight[d] = cloud.weight[d];
-    find_cells(cloud, home, places.data(), fields, frame.block_size, around.cell, around.stride);
+    find_cells(cloud, home, locations.data(), fields, frame.block_size, around.cell, around.stride);
     return around;
   }
   KOKKOS_FORCEINLINE_FUNCTION CellsAround at(int n) const {
@@ -58,14 +58,14 @@ struct CoarseFieldAround {
   LevelFrame coarse;
   ParticleColumns p;
   decltype(Neighbourhood::blocks) blocks;
-  decltype(Neighbourhood::coarse_places) places;
+  decltype(Neighbourhood::coarse_locations) locations;
   CellArrays<const double> fields;
 
   KOKKOS_FORCEINLINE_FUNCTION CellsAround at(std::int32_t home, const double (&x)[3]) const {
     const Cloud cloud = coarse_cloud_of(coarse, blocks(home), x);
     CellsAround around;
     for (int d = 0; d < 3; ++d) around.weight[d] = cloud.weight[d];
-    find_coarse_cells(cloud, home, places.data(), fields, coarse.block_size, around.cell,
+    find_coarse_cells(cloud, home, locations.data(), fields, coarse.block_size, around.cell,
                       around.stride);
     return around;
   }
@@ -78,7 +78,7 @@ CoarseFieldAround coarse_field_around(const mesh::Geometry& geometry, int level,
                                       const ParticleSet& set, const Neighbourhood& near,
                                       const FieldNearby& field) {
   return {LevelFrame(geometry, std::max(level - 1, 0)), set.columns(), near.blocks,
-          near.coarse_places, field.cells};
+          near.coarse_locations, field.cells};
 }
 
 // Field at a particle: that of its own level, or of the coarser level to which it is assigned.
@@ -98,7 +98,7 @@ struct ForceLevelField {
 
 FieldAround field_around(const LevelFrame& frame, const ParticleSet& set, const Neighbourhood& near,
                          const FieldNearby& field) {
-  return {frame, set.columns(), near.blocks, near.places, field.cells};
+  return {frame, set.columns(), near.blocks, near.locations, field.cells};
 }
 
 ForceLevelField force_level_field(const mesh::Geometry& geometry, int level, const ParticleSet& set,

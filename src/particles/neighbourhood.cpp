@@ -119,8 +119,8 @@ std::int64_t RemoteCells::bytes() const {
 
 using mesh::Node;
 
-// Finds the cells of every position. Ghost boxes may grow until all positions are known; the places
-// are written afterwards.
+// Finds the cells of every position. Ghost boxes may grow until all positions are known; the
+// locations are written afterwards.
 class Neighbourhood::Builder {
  public:
   // Reserves memory for this many positions.
@@ -154,18 +154,18 @@ class Neighbourhood::Builder {
     }
   }
 
-  std::vector<Place> places(const RemoteCells& remote) const {
-    std::vector<Place> places;
-    places.reserve(findings_.size());
-    for (const Finding& found : findings_) places.push_back(place(found, remote));
-    return places;
+  std::vector<CellLocation> locations(const RemoteCells& remote) const {
+    std::vector<CellLocation> locations;
+    locations.reserve(findings_.size());
+    for (const Finding& found : findings_) locations.push_back(location(found, remote));
+    return locations;
   }
 
   void skip(int positions) { findings_.resize(findings_.size() + positions); }
 
  private:
   struct Finding {
-    unsigned source = Place::k_none, shift = 0;
+    unsigned source = CellLocation::k_none, shift = 0;
     std::array<std::int16_t, 3> corner{0, 0, 0};  // lower corner in the coarser block
     std::int32_t slot = 0, box = 0;
   };
@@ -211,8 +211,8 @@ class Neighbourhood::Builder {
     return found;
   }
 
-  Place place(const Finding& found, const RemoteCells& remote) const {
-    if (found.source == Place::k_none) return {};
+  CellLocation location(const Finding& found, const RemoteCells& remote) const {
+    if (found.source == CellLocation::k_none) return {};
     Region r;
     r.end.fill(static_cast<std::int16_t>(N_));
     std::int64_t first = found.slot;
@@ -259,12 +259,12 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
   const int N = tree.geometry().block_size();
   std::vector<HomeBlock> homes(level_blocks.slots());
   Builder sides(tree, level, 27 * level_blocks.slots()),
-      coarse_places_finder(tree, level, level > 0 ? 27 * level_blocks.slots() : 0);
+      coarse_location_finder(tree, level, level > 0 ? 27 * level_blocks.slots() : 0);
   for (int slot = 0; slot < level_blocks.slots(); ++slot) {
     const Key key = level_blocks.key(slot);
     if (key == k_no_key) {
       sides.skip(27);
-      if (level > 0) coarse_places_finder.skip(27);
+      if (level > 0) coarse_location_finder.skip(27);
       continue;
     }
     const BlockCoordinates block = morton_decode(key);
@@ -273,18 +273,20 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     sides.look_around(slot, around);
     if (level == 0) continue;
     homes[slot].level_continues = level_at(tree, level, slot);
-    coarse_places_finder.find_coarser_cells(slot, coarse);
+    coarse_location_finder.find_coarser_cells(slot, coarse);
   }
   around.exchange_requests(tree, level);
   coarse.exchange_requests(tree, level);
   blocks = mesh::to_device("home blocks", homes);
-  places = mesh::to_device("places around blocks", sides.places(around));
-  coarse_places = mesh::to_device("coarse places of blocks", coarse_places_finder.places(coarse));
+  locations = mesh::to_device("cell locations", sides.locations(around));
+  coarse_locations =
+      mesh::to_device("coarse cell locations", coarse_location_finder.locations(coarse));
 }
 
 std::int64_t Neighbourhood::bytes() const {
   return static_cast<std::int64_t>(blocks.extent(0) * sizeof(HomeBlock) +
-                                   (places.extent(0) + coarse_places.extent(0)) * sizeof(Place)) +
+                                   (locations.extent(0) + coarse_locations.extent(0)) *
+                                       sizeof(CellLocation)) +
          around.bytes() + coarse.bytes();
 }
 

@@ -125,7 +125,7 @@ struct HomeBlock {
 // position's block, has the index
 //   origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift)
 // in the block of a slot, or relative to the ghost of that number. Blocks have at most 32^3 cells.
-struct Place {
+struct CellLocation {
   std::int32_t slot = 0;  // a rank has fewer ghosts than 2^31
   std::int16_t origin = 0;
   std::uint16_t source : 2 = k_none;
@@ -139,22 +139,22 @@ struct Place {
     return origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift);
   }
 };
-static_assert(sizeof(Place) == 8, "there are 27 for every block");
+static_assert(sizeof(CellLocation) == 8, "there are 27 for every block");
 
 // Address, without the component, of a cell that is counted from the first cell of a home block and
-// lies at most k_depth cells beyond it. `places` are the 27 of that block.
+// lies at most k_depth cells beyond it. `locations` are the 27 of that block.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T* find_cell(const Place* places, const CellArrays<T>& arrays,
+KOKKOS_FORCEINLINE_FUNCTION T* find_cell(const CellLocation* locations, const CellArrays<T>& arrays,
                                          int block_size, int i, int j, int k,
                                          std::int64_t& stride_component) {
   const int N = block_size, mask = N - 1;
   const auto side = [N](int c) { return (c >= 0) + (c >= N); };
-  const Place& place = places[side(i) + 3 * side(j) + 9 * side(k)];
-  const CellArray<T>& array = arrays.source[place.source];
+  const CellLocation& location = locations[side(i) + 3 * side(j) + 9 * side(k)];
+  const CellArray<T>& array = arrays.source[location.source];
   stride_component = array.stride_component;
   if (array.data == nullptr) return nullptr;
-  return array.data + place.slot * array.stride_slot +
-         place.cell(i & mask, j & mask, k & mask) * array.stride_cell;
+  return array.data + location.slot * array.stride_slot +
+         location.cell(i & mask, j & mask, k & mask) * array.stride_cell;
 }
 
 // Tables of one level, rebuilt by each regrid.
@@ -163,10 +163,11 @@ struct Neighbourhood {
   Neighbourhood(const mesh::Tree& tree, int level);
 
   DeviceArray<const HomeBlock> blocks;  // by slot
-  DeviceArray<const Place> places;      // by slot, the 27 positions [z][y][x] around the block
+  DeviceArray<const CellLocation>
+      locations;  // by slot, the 27 positions [z][y][x] around the block
   // Cells of the coarser level at the same positions, also where the level has cells; by slot.
-  DeviceArray<const Place> coarse_places;
-  RemoteCells around, coarse;  // ghosts of `places` and of `coarse_places`
+  DeviceArray<const CellLocation> coarse_locations;
+  RemoteCells around, coarse;  // ghosts of `locations` and of `coarse_locations`
   // Memory of the tables in bytes.
   std::int64_t bytes() const;
 

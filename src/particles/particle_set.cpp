@@ -83,17 +83,17 @@ DeviceArray<std::int32_t> count_homes(const DeviceArray<std::int32_t>& homes, in
 // Returns the rows in the order of their homes.
 DeviceArray<std::int32_t> order_by_home(const DeviceArray<std::int32_t>& homes, int rows,
                                         int slots) {
-  const auto place = count_homes(homes, rows, slots);
+  const auto begin = count_homes(homes, rows, slots);
   Kokkos::parallel_scan(
       "first particles", slots, KOKKOS_LAMBDA(int slot, int& sum, bool last) {
-        const int here = place(slot);
-        if (last) place(slot) = sum;
+        const int here = begin(slot);
+        if (last) begin(slot) = sum;
         sum += here;
       });
   const auto order = uninitialised<std::int32_t>("order", rows);
   mesh::for_items(
       {"order particles", {8.0, 0.0}}, rows,
-      KOKKOS_LAMBDA(int n) { order(Kokkos::atomic_fetch_add(&place(homes(n)), 1)) = n; });
+      KOKKOS_LAMBDA(int n) { order(Kokkos::atomic_fetch_add(&begin(homes(n)), 1)) = n; });
   return order;
 }
 
@@ -145,10 +145,10 @@ RowWords ParticleSet::row_words_here() const {
                  .uses_coarser_level = uses_coarser_level_.data(),
                  .reals = static_cast<int>(reals_.size()),
                  .integers = static_cast<int>(integers_.size())};
-  int place = 0;
-  for (const auto& column : reals_) words.column[place++] = column.data();
-  for (const auto& column : integers_) words.column[place++] = column.data();
-  words.column[place] = ids_.data();
+  int n = 0;
+  for (const auto& column : reals_) words.column[n++] = column.data();
+  for (const auto& column : integers_) words.column[n++] = column.data();
+  words.column[n] = ids_.data();
   return words;
 }
 

@@ -187,10 +187,10 @@ RowList select_rows(int count, const Wanted& wanted) {
   int total = 0;
   Kokkos::parallel_scan(
       "select rows", count,
-      KOKKOS_LAMBDA(int row, int& place, bool last) {
+      KOKKOS_LAMBDA(int row, int& index, bool last) {
         if (!wanted(row)) return;
-        if (last) found(place) = row;
-        ++place;
+        if (last) found(index) = row;
+        ++index;
       },
       total);
   if (total == 0) return {};
@@ -206,7 +206,7 @@ class JoinedSets {
   static constexpr int k_max_sets = 8;
 
   // Set of a particle, and its row in the set.
-  struct Place {
+  struct Row {
     int set, row;
   };
 
@@ -225,15 +225,15 @@ class JoinedSets {
   std::int64_t count() const { return begin_[sets_]; }
 
   // Set and row of particle n.
-  KOKKOS_FORCEINLINE_FUNCTION Place place(std::int64_t n) const {
+  KOKKOS_FORCEINLINE_FUNCTION Row row(std::int64_t n) const {
     int set = 0;
     while (n >= begin_[set + 1]) ++set;
     return {set, static_cast<int>(n - begin_[set])};
   }
   // Mass of a particle.
-  KOKKOS_FORCEINLINE_FUNCTION double mass(const Place& at) const { return mass_[at.set][at.row]; }
+  KOKKOS_FORCEINLINE_FUNCTION double mass(const Row& at) const { return mass_[at.set][at.row]; }
   // Velocity component d of a particle.
-  KOKKOS_FORCEINLINE_FUNCTION double velocity(const Place& at, int d) const {
+  KOKKOS_FORCEINLINE_FUNCTION double velocity(const Row& at, int d) const {
     return velocity_[at.set][d][at.row];
   }
 

@@ -162,7 +162,7 @@ ParticleTotals Particles::totals() const {
   for (const JoinedSets& sets : kind_.has_mass ? joined_levels() : std::vector<JoinedSets>())
     mesh::add_terms(
         all, sets.count(), {32.0, 10.0}, KOKKOS_LAMBDA(std::int64_t n) {
-          const JoinedSets::Place at = sets.place(n);
+          const JoinedSets::Row at = sets.row(n);
           const double m = sets.mass(at), u = sets.velocity(at, 0), v = sets.velocity(at, 1),
                        w = sets.velocity(at, 2);
           return Kokkos::Array<double, k_sums>{m, m * u, m * v, m * w,
@@ -222,21 +222,21 @@ std::vector<std::int64_t> Particles::in_order_of_id() const {
   return own;
 }
 
-// Finds some own particles by level: visit(level, rows, places) receives their rows in the level's
+// Finds some own particles by level: visit(level, rows, numbers) receives their rows in the level's
 // set and their indices in the list, in the order of the list.
 void Particles::for_levels(std::span<const std::int64_t> own, const VisitRows& visit) const {
   std::int64_t first = 0;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const std::int64_t end = first + levels_[l].set.count();
     std::vector<std::int32_t> rows;
-    std::vector<std::size_t> places;
+    std::vector<std::size_t> numbers;
     for (std::size_t n = 0; n < own.size(); ++n) {
       if (own[n] < first || own[n] >= end) continue;
       rows.push_back(static_cast<std::int32_t>(own[n] - first));
-      places.push_back(n);
+      numbers.push_back(n);
     }
     first = end;
-    if (!rows.empty()) visit(static_cast<int>(l), rows, places);
+    if (!rows.empty()) visit(static_cast<int>(l), rows, numbers);
   }
 }
 
@@ -247,10 +247,10 @@ auto Particles::read(std::span<const std::int64_t> own, int width, const Read& r
   using Value = typename decltype(read_rows(levels_[0].set, {}, 0))::value_type;
   std::vector<Value> values(own.size() * width);
   for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
-                      const std::vector<std::size_t>& places) {
+                      const std::vector<std::size_t>& numbers) {
     for (int c = 0; c < width; ++c) {
       const auto column = read_rows(levels_[level].set, rows, c);
-      for (std::size_t n = 0; n < rows.size(); ++n) values[places[n] * width + c] = column[n];
+      for (std::size_t n = 0; n < rows.size(); ++n) values[numbers[n] * width + c] = column[n];
     }
   });
   return values;
@@ -286,10 +286,10 @@ std::vector<Word> Particles::rows(std::span<const std::int64_t> own) const {
   const std::size_t width = row_words();
   std::vector<Word> words(own.size() * width);
   for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
-                      const std::vector<std::size_t>& places) {
+                      const std::vector<std::size_t>& numbers) {
     const auto of_level = levels_[level].set.words(rows);
-    for (std::size_t n = 0; n < places.size(); ++n)
-      std::copy_n(of_level.begin() + n * width, width, words.begin() + places[n] * width);
+    for (std::size_t n = 0; n < numbers.size(); ++n)
+      std::copy_n(of_level.begin() + n * width, width, words.begin() + numbers[n] * width);
   });
   return words;
 }
@@ -323,9 +323,9 @@ ParticleBatch Particles::batch_of(std::span<const Word> rows) const {
 std::vector<Particles::BlockSlot> Particles::read_blocks(std::span<const std::int64_t> own) const {
   std::vector<BlockSlot> blocks(own.size());
   for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
-                      const std::vector<std::size_t>& places) {
+                      const std::vector<std::size_t>& numbers) {
     const auto slots = levels_[level].set.homes(rows);
-    for (std::size_t n = 0; n < places.size(); ++n) blocks[places[n]] = {level, slots[n]};
+    for (std::size_t n = 0; n < numbers.size(); ++n) blocks[numbers[n]] = {level, slots[n]};
   });
   return blocks;
 }

@@ -353,7 +353,7 @@ class Particles {
   void check_stay(int level, const std::array<double, 3>& position, int slot);
 
   using VisitRows = std::function<void(int level, const std::vector<std::int32_t>& rows,
-                                       const std::vector<std::size_t>& places)>;
+                                       const std::vector<std::size_t>& numbers)>;
   void for_levels(std::span<const std::int64_t> own, const VisitRows& visit) const;
   template <class Read>
   auto read(std::span<const std::int64_t> own, int width, const Read& read_rows) const;

@@ -83,8 +83,8 @@ const std::vector<Purpose>& purposes() {
       {"gravity, multipoles",
        {"fmm", "brick", "bricks", "child bricks", "moments", "points", "work"}},
       {"particles",
-       {"particles", "selected rows", "rows", "gathered rows", "order", "home", "homes", "places",
-        "movers", "holes"}},
+       {"particles", "selected rows", "rows", "gathered rows", "order", "home", "homes",
+        "cell locations", "movers", "holes"}},
       {"fields of the flow", {"fields and lines of pencils", "coefficients", "factors", "lines"}}};
   return all;
 }

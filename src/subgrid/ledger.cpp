@@ -12,17 +12,17 @@ Ledger::Ledger(std::string owner, const std::vector<std::string>& accounts)
   for (const std::string& account : accounts) totals_.push_back({account});
 }
 
-std::size_t Ledger::place_of(std::string_view account) const {
+std::size_t Ledger::index_of(std::string_view account) const {
   const auto found = std::find_if(totals_.begin(), totals_.end(),
                                   [&](const Total& total) { return total.name == account; });
   OCTANT_REQUIRE(found != totals_.end(), "the ledger of {} has no account \"{}\"", owner_, account);
   return static_cast<std::size_t>(found - totals_.begin());
 }
 
-ReproducibleSum& Ledger::operator[](std::string_view account) { return terms_[place_of(account)]; }
+ReproducibleSum& Ledger::operator[](std::string_view account) { return terms_[index_of(account)]; }
 
 void Ledger::restore(std::string_view account, double total) {
-  totals_[place_of(account)].value = total;
+  totals_[index_of(account)].value = total;
 }
 
 void Ledger::sum_over_ranks(const Communicator& communicator) {

@@ -26,7 +26,7 @@ class Ledger {
   void sum_over_ranks(const Communicator& communicator);
 
   // Returns the total after the last sum_over_ranks(). Throws RunError if there is no such account.
-  double total(std::string_view account) const { return totals_[place_of(account)].value; }
+  double total(std::string_view account) const { return totals_[index_of(account)].value; }
 
   // Name of an account, and its total over all ranks.
   struct Total {
@@ -45,7 +45,7 @@ class Ledger {
   void add_columns(Columns& columns) const;
 
  private:
-  std::size_t place_of(std::string_view account) const;
+  std::size_t index_of(std::string_view account) const;
 
   std::string owner_;
   std::vector<Total> totals_;

@@ -19,7 +19,7 @@ double cell_of(const HoleStep& step, const Hole& hole) {
 }
 
 EventRegion surroundings_of(const HoleStep& step, const Hole& hole) {
-  return place_of(hole, BlackHoleOptions::k_reach * cell_of(step, hole));
+  return region_of(hole, BlackHoleOptions::k_reach * cell_of(step, hole));
 }
 
 double square_of(const std::array<double, 3>& v) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
@@ -183,7 +183,7 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     if (step.options.spin)
       hole.efficiency = efficiency_in_disc(hole.spin, hole.gas_angular_momentum);
     hole.eddington_rate = hole.mass / step.eddington_time(hole.efficiency);
-    Accretion::Event event{.place = surroundings_of(step, hole),
+    Accretion::Event event{.region = surroundings_of(step, hole),
                            .kernel = kernel[n],
                            .velocity = {},
                            .mass = hole.mass,
@@ -208,7 +208,7 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     const auto momentum = drag(step, hole, around.gas, around.gas.mass - taken[GasRemoval::k_mass]);
     if (square_of(momentum) == 0.0) continue;
     const double before = kinetic_energy(hole.mass, hole.velocity);
-    DraggedGas::Event event{events[n].place, kernel[n], {}, 0.0};
+    DraggedGas::Event event{events[n].region, kernel[n], {}, 0.0};
     for (int d = 0; d < 3; ++d) {
       hole.velocity[d] -= momentum[d] / hole.mass;
       event.momentum[d] = momentum[d];

@@ -52,7 +52,7 @@ bool heat(const HoleStep& step, std::vector<Hole>& holes) {
                               ? 0.0
                               : agn.thermal_efficiency * hole.efficiency * rest_energy(step, hole);
     if (energy == 0.0 && hole.saved_energy == 0.0) continue;
-    events.push_back({place_of(hole, active_radius(step, hole)), hole.saved_energy, energy,
+    events.push_back({region_of(hole, active_radius(step, hole)), hole.saved_energy, energy,
                       agn.heating_trigger * per_kelvin});
     of.push_back(n);
   }
@@ -101,7 +101,7 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     if (hole.unreleased < agn.jet_trigger * (hole.mass - hole.unreleased)) continue;
     // Radius that contains the centre of the host cell.
     const double radius = step.sync.mesh.geometry().cell_size(hole.level);
-    loads.push_back({place_of(hole, radius), agn.mass_loading * hole.unreleased});
+    loads.push_back({region_of(hole, radius), agn.mass_loading * hole.unreleased});
     of.push_back(n);
   }
   if (!step.sync.mesh.communicator().any(!loads.empty())) return false;
@@ -113,7 +113,7 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     Hole& hole = holes[of[n]];
     const auto& taken = loaded[n].sums;
     const double reach = active_radius(step, hole), mass = taken[GasRemoval::k_mass];
-    JetLaw::Event jet{.place = place_of(hole, JetLaw::radius(reach)),
+    JetLaw::Event jet{.region = region_of(hole, JetLaw::radius(reach)),
                       .reach = reach,
                       .velocity = {},
                       .direction = {},

@@ -47,7 +47,7 @@ struct GasMeans {
 // Event law for the means alone.
 struct Surroundings {
   struct Event {
-    EventRegion place;
+    EventRegion region;
     double kernel;
   };
   using Blast = GasMeans;
@@ -103,7 +103,7 @@ struct GasRemoval {
 // rate if `eddington` is set.
 struct Accretion : GasRemoval {
   struct Event {
-    EventRegion place;
+    EventRegion region;
     double kernel, velocity[3], mass, eddington_rate, step;
     bool may_feed;
   };
@@ -163,7 +163,7 @@ struct Accretion : GasRemoval {
 // Transfers the momentum and energy that a black hole loses by drag to the gas around it.
 struct DraggedGas {
   struct Event {
-    EventRegion place;
+    EventRegion region;
     double kernel, momentum[3], energy;
   };
   struct Blast {
@@ -183,14 +183,14 @@ struct DraggedGas {
     return totals[0] > 0.0;
   }
   // Returns the gain per volume of a cell, in proportion to its weighted gas mass.
-  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
-                                    const hydro::GasCell& gas) const {
+  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
+                                   const hydro::GasCell& gas) const {
     return part(event, gas.density() * kernel_weight(event.kernel, cell) / blast.mass);
   }
   // Returns the gain per volume of the cell that contains the black hole, if the radius contains no
   // cell centre.
-  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
-                                            const hydro::GasCell&) const {
+  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
+                                           const hydro::GasCell&) const {
     return part(event, 1.0 / cell.volume);
   }
 

@@ -104,10 +104,10 @@ void write_holes(particles::Particles& sinks, std::span<const Hole> holes) {
   sinks.change(own, batch_of(holes));
 }
 
-EventRegion place_of(const Hole& hole, double radius) {
-  EventRegion place{.id = hole.id, .radius = radius, .level = hole.level, .slot = hole.slot};
-  for (int d = 0; d < 3; ++d) place.centre[d] = hole.position[d];
-  return place;
+EventRegion region_of(const Hole& hole, double radius) {
+  EventRegion region{.id = hole.id, .radius = radius, .level = hole.level, .slot = hole.slot};
+  for (int d = 0; d < 3; ++d) region.centre[d] = hole.position[d];
+  return region;
 }
 
 double kinetic_energy(double mass, const std::array<double, 3>& velocity) {

@@ -47,7 +47,7 @@ void write_holes(particles::Particles& sinks, std::span<const Hole> holes);
 particles::ParticleBatch batch_of(std::span<const Hole> holes);
 
 // Event at the position of a black hole that reaches cells within `radius`.
-EventRegion place_of(const Hole& hole, double radius);
+EventRegion region_of(const Hole& hole, double radius);
 
 // Kinetic energy of a mass at this velocity.
 double kinetic_energy(double mass, const std::array<double, 3>& velocity);

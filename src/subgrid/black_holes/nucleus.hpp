@@ -14,7 +14,7 @@ namespace octant::subgrid {
 // net momentum and exactly the energy of the event, for any set of cells.
 struct JetLaw {
   struct Event {
-    EventRegion place;  // radius of the sphere around the capsule
+    EventRegion region;  // radius of the sphere around the capsule
     double reach;
     double velocity[3];   // velocity of the jet's mass
     double direction[3];  // unit vector along the axis
@@ -77,8 +77,8 @@ struct JetLaw {
   }
 
   // Returns the gain per volume of a cell; zero outside the capsule.
-  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
-                                    const hydro::GasCell&) const {
+  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
+                                   const hydro::GasCell&) const {
     const InJet jet = look(event, cell);
     if (!jet.inside) return {};
     return jet_gain(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
@@ -87,8 +87,8 @@ struct JetLaw {
 
   // Returns the gain per volume of the cell that contains the event, if no cell centre is in the
   // event's radius: all energy is heat.
-  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
-                                            const hydro::GasCell&) const {
+  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
+                                           const hydro::GasCell&) const {
     return jet_gain(event, event.mass / cell.volume, 0.0,
                     (event.energy + event.heat) / cell.volume);
   }
@@ -115,7 +115,7 @@ struct JetLaw {
 // Mass loading of a jet from the cell that contains the black hole.
 struct JetLoading : GasRemoval {
   struct Event {
-    EventRegion place;  // radius contains the centre of that cell
+    EventRegion region;  // radius contains the centre of that cell
     double mass;
   };
   struct Blast {
@@ -151,7 +151,7 @@ struct JetLoading : GasRemoval {
 // that would exceed the maximum is not granted.
 struct HeatLaw {
   struct Event {
-    EventRegion place;
+    EventRegion region;
     double saved, energy;  // saved from earlier steps; new in this step
     double least;          // minimum `energy` per gas mass for its release
   };

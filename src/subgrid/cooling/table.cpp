@@ -212,7 +212,7 @@ struct RedshiftPosition {
   double fraction;
 };
 
-RedshiftPosition place_of(const std::vector<double>& redshifts, double z) {
+RedshiftPosition find_redshift(const std::vector<double>& redshifts, double z) {
   if (redshifts.size() < 2 || z <= redshifts.front()) return {0, 0.0};
   const auto above = std::upper_bound(redshifts.begin(), redshifts.end(), z) - redshifts.begin();
   if (above == std::ssize(redshifts)) return {redshifts.size() - 2, 1.0};
@@ -302,7 +302,7 @@ TableAtRedshift with_more_temperatures(const TableAtRedshift& table, int most) {
 // Returns the table at one redshift, with temperatures extended to options.maximum_temperature.
 TableAtRedshift at_one_redshift(const CoolingTable& table, const TableOptions& options,
                                 double redshift) {
-  const RedshiftPosition z = place_of(table.redshift, redshift);
+  const RedshiftPosition z = find_redshift(table.redshift, redshift);
   const bool one = table.redshift.size() < 2;
   const std::size_t stored = table.log_temperature.size();
   const std::vector<double>* fields[] = {&table.cooling, &table.heating, &table.metal_cooling,

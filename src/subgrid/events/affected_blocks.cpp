@@ -93,9 +93,9 @@ Extent extent_of_blocks(const mesh::Mesh& mesh, double margin) {
   return extent;
 }
 
-Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> places) {
+Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> regions) {
   double radius = 0.0;
-  for (const EventRegion& event : places) radius = std::max(radius, event.radius);
+  for (const EventRegion& event : regions) radius = std::max(radius, event.radius);
   const Extent extent = extent_of_blocks(mesh, radius);
   const Periods periods(mesh.geometry());
   Bins bins;
@@ -110,7 +110,7 @@ Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> places) {
   };
   std::vector<Entry> listed;
   const auto images = [&](int d) { return periods.size[d] > 0.0 ? 1 : 0; };
-  for (std::size_t n = 0; n < places.size(); ++n)
+  for (std::size_t n = 0; n < regions.size(); ++n)
     for (int k = -images(2); k <= images(2); ++k)
       for (int j = -images(1); j <= images(1); ++j)
         for (int i = -images(0); i <= images(0); ++i) {
@@ -118,7 +118,7 @@ Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> places) {
           int bin[3];
           bool outside = false;
           for (int d = 0; d < 3; ++d) {
-            const double x = places[n].centre[d] + image[d] * periods.size[d];
+            const double x = regions[n].centre[d] + image[d] * periods.size[d];
             outside = outside || x < extent.lower[d] || x > extent.upper[d];
             bin[d] = bins.along(d, x);
           }
@@ -139,7 +139,7 @@ Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> places) {
 
 // --- search by cells -----------------------------------------------------------------------------
 
-struct EveryEvent {
+struct AllEvents {
   int count;
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void around(const mesh::DevicePosition&, const Visit& visit) const {
@@ -150,11 +150,11 @@ struct EveryEvent {
 // Kernel that finds the events with leaf cells in each block of a range: found(block, n) for n <
 // counts(block), of which the first `capacity` are stored.
 template <class Candidates>
-struct LookAround {
+struct FindEvents {
   mesh::CellRange cells;
   Periods periods;
   Candidates candidates;
-  mesh::DeviceArray<const EventRegion> places;
+  mesh::DeviceArray<const EventRegion> regions;
   int capacity;
   mesh::DeviceArray<std::int32_t> counts, found;
 
@@ -166,7 +166,7 @@ struct LookAround {
       if (own.refined >> cells.octant_of(index) & 1) continue;
       const mesh::DevicePosition x = cells.centre({block, own.slot, index});
       candidates.around(x, [&](int event) {
-        if (!is_inside(places(event), periods.look(places(event), x, 0.0))) return;
+        if (!is_inside(regions(event), periods.cell_around(regions(event), x, 0.0))) return;
         for (int n = 0; n < count && n < capacity; ++n)
           if (found(std::int64_t{block} * capacity + n) == event) return;
         if (count < capacity) found(std::int64_t{block} * capacity + count) = event;
@@ -178,22 +178,22 @@ struct LookAround {
 };
 
 template <class Candidates>
-std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
-                                        const Candidates& candidates,
-                                        const mesh::DeviceArray<const EventRegion>& places) {
+std::vector<BlockEventPair> find_pairs(const mesh::Mesh& mesh, int level,
+                                       const Candidates& candidates,
+                                       const mesh::DeviceArray<const EventRegion>& regions) {
   const mesh::CellRange& cells = mesh.cells(level);
   const mesh::TreeLevel& blocks = mesh.blocks(level);
   std::vector<BlockEventPair> block_event_pairs;
   for (int capacity = 16; cells.count() > 0; capacity *= 4) {
-    const LookAround<Candidates> kernel{
+    const FindEvents<Candidates> kernel{
         cells,
         Periods(mesh.geometry()),
         candidates,
-        places,
+        regions,
         capacity,
         mesh::uninitialised<std::int32_t>("events of blocks", cells.count()),
         mesh::uninitialised<std::int32_t>("events found", std::int64_t{capacity} * cells.count())};
-    mesh::for_items("look around", cells.count(), kernel);
+    mesh::for_items("find events of blocks", cells.count(), kernel);
     const auto counts = on_host(TransferKind::numbers, kernel.counts);
     const auto found = on_host(TransferKind::lists, kernel.found);
     int most = 0;
@@ -213,7 +213,7 @@ std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
 }  // namespace
 
 std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
-                                                 std::span<const EventRegion> places,
+                                                 std::span<const EventRegion> regions,
                                                  std::span<const mesh::SphereOverlap> overlaps) {
   const int levels = mesh.finest_level() + 1;
   std::vector<std::vector<BlockEventPair>> block_event_pairs(levels);
@@ -222,18 +222,18 @@ std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSe
   };
   if (search == EventSearch::blocks) {
     for (const mesh::SphereOverlap& o : overlaps) add(o.level, o.slot, o.item);
-  } else if (!places.empty()) {
+  } else if (!regions.empty()) {
     const auto on_device =
-        mesh::to_device("events", std::vector<EventRegion>(places.begin(), places.end()));
-    const auto look = [&](const auto& candidates) {
+        mesh::to_device("events", std::vector<EventRegion>(regions.begin(), regions.end()));
+    const auto search_with = [&](const auto& candidates) {
       for (int level = 0; level < levels; ++level)
-        block_event_pairs[level] = look_around(mesh, level, candidates, on_device);
+        block_event_pairs[level] = find_pairs(mesh, level, candidates, on_device);
     };
-    if (search == EventSearch::bins) look(make_bins(mesh, places));
-    else look(EveryEvent{static_cast<int>(places.size())});
+    if (search == EventSearch::bins) search_with(make_bins(mesh, regions));
+    else search_with(AllEvents{static_cast<int>(regions.size())});
   }
-  for (std::size_t n = 0; n < places.size(); ++n)
-    if (places[n].slot >= 0) add(places[n].level, places[n].slot, static_cast<std::int32_t>(n));
+  for (std::size_t n = 0; n < regions.size(); ++n)
+    if (regions[n].slot >= 0) add(regions[n].level, regions[n].slot, static_cast<std::int32_t>(n));
   std::vector<AffectedBlocks> touched;
   for (int level = 0; level < levels; ++level)
     touched.push_back(in_order(std::move(block_event_pairs[level])));

@@ -29,11 +29,11 @@ struct AffectedBlocks {
   std::vector<std::int32_t> events;
 };
 
-// Returns the affected blocks by level. `places` are the events that may reach leaf cells of this
+// Returns the affected blocks by level. `regions` are the events that may reach leaf cells of this
 // rank, in the order of ids. `overlaps` lists the leaf octants within the events' radii; its items
-// are indices in `places`.
+// are indices in `regions`.
 std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
-                                                 std::span<const EventRegion> places,
+                                                 std::span<const EventRegion> regions,
                                                  std::span<const mesh::SphereOverlap> overlaps);
 
 }  // namespace octant::subgrid

@@ -4,7 +4,7 @@
 // The physics is given by a law, a plain struct that is copied to the device:
 //
 //   struct Law {
-//     struct Event { EventRegion place; ... };   // plain
+//     struct Event { EventRegion region; ... };   // plain
 //     struct Blast { ... };                     // plain: quantities from the sums that cells need
 //     static constexpr int sums;
 //     // Device: the terms of a cell in an event's sums.
@@ -13,9 +13,9 @@
 //     // if there are none.
 //     bool finish(const Event&, const double* sums, Blast& blast) const;
 //     // Device: the gain of a cell within the radius.
-//     Gain share(const Event&, const Blast&, const CellAround&, const hydro::GasCell&) const;
+//     Gain gain(const Event&, const Blast&, const CellAround&, const hydro::GasCell&) const;
 //     // Device: the gain of the cell that contains the event, if no cell is within the radius.
-//     Gain share_of_host(const Event&, const CellAround&, const hydro::GasCell&) const;
+//     Gain gain_of_host(const Event&, const CellAround&, const hydro::GasCell&) const;
 //   };
 //
 // Sums and gains are computed from the gas state before any of the events. Sums are added in the
@@ -100,20 +100,20 @@ struct AffectedCells {
   }
 
   // Event of a block-event pair, given by the index of the pair.
-  KOKKOS_FORCEINLINE_FUNCTION const Event& event(std::int64_t touch) const {
-    return events(numbers(touch));
+  KOKKOS_FORCEINLINE_FUNCTION const Event& event(std::int64_t pair) const {
+    return events(numbers(pair));
   }
   // Returns true if the block contains the cell of the event.
   KOKKOS_FORCEINLINE_FUNCTION bool is_host(const Event& event, const mesh::OwnBlock& block) const {
-    return event.place.level == level.number && event.place.slot == block.slot;
+    return event.region.level == level.number && event.region.slot == block.slot;
   }
   // Index of the cell that contains the event, which must be in the block.
   KOKKOS_INLINE_FUNCTION int host(const Event& event, const mesh::OwnBlock& block) const {
-    return host_cell(event.place, block, cells);
+    return host_cell(event.region, block, cells);
   }
   // Bounds of the cells of this block that may lie within the radius of the event.
   KOKKOS_INLINE_FUNCTION CellBounds bounds(const Event& event, const mesh::OwnBlock& block) const {
-    return bounds_of(event.place, block, cells, periods);
+    return bounds_of(event.region, block, cells, periods);
   }
 
   // Calls body(j, k) for the rows of a box, distributed over the threads of a team.
@@ -130,8 +130,8 @@ struct AffectedCells {
   KOKKOS_FORCEINLINE_FUNCTION void for_row(const Event& event, const mesh::OwnBlock& block,
                                            const CellBounds& box, int j, int k,
                                            const Visit& visit) const {
-    for_row_inside(event.place, block, cells, periods, level.cell_volume, box.first[0], box.last[0],
-                   j, k, [&](int index, const CellAround& around) {
+    for_row_inside(event.region, block, cells, periods, level.cell_volume, box.first[0],
+                   box.last[0], j, k, [&](int index, const CellAround& around) {
                      if (!(block.refined >> cells.octant_of(index) & 1)) visit(index, around);
                    });
   }
@@ -177,16 +177,16 @@ struct SumPairs {
   mesh::DeviceArray<const std::int32_t> blocks;  // block of each pair
   mesh::DeviceArray<double> sums;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t touch) const {
-    const int place = blocks(touch);
-    const mesh::OwnBlock block = gas.cells.blocks(place);
-    const typename Law::Event& event = gas.event(touch);
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t pair) const {
+    const int block_index = blocks(pair);
+    const mesh::OwnBlock block = gas.cells.blocks(block_index);
+    const typename Law::Event& event = gas.event(pair);
     double total[Law::sums] = {}, term[Law::sums];
     gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
-      law.weigh(event, around, gas.level.at({place, block.slot, index}), term);
+      law.weigh(event, around, gas.level.at({block_index, block.slot, index}), term);
       for (int n = 0; n < Law::sums; ++n) total[n] += term[n];
     });
-    for (int n = 0; n < Law::sums; ++n) sums(touch * Law::sums + n) = total[n];
+    for (int n = 0; n < Law::sums; ++n) sums(pair * Law::sums + n) = total[n];
   }
 };
 
@@ -199,13 +199,13 @@ struct EventResult {
 
 // Gains of the cells of a block, with a mask of the affected cells for each row.
 struct BlockGains {
-  Gain* of_cells;
+  Gain* cell_gains;
   std::uint32_t* masks;
   int block_size;
 
   // Adds `more` to the gain of cell i of a row.
   KOKKOS_FORCEINLINE_FUNCTION void add(int row, int i, const Gain& more) const {
-    Gain& gain = of_cells[row * block_size + i];
+    Gain& gain = cell_gains[row * block_size + i];
     const std::uint32_t bit = std::uint32_t{1} << i;
     if ((masks[row] & bit) == 0) gain = Gain{};
     masks[row] |= bit;
@@ -216,7 +216,7 @@ struct BlockGains {
   KOKKOS_FORCEINLINE_FUNCTION void visit(int row, const Visit& visit) const {
     for (std::uint32_t mask = masks[row]; mask != 0; mask &= mask - 1) {
       const int index = row * block_size + Kokkos::Experimental::countr_zero_builtin(mask);
-      visit(index, of_cells[index]);
+      visit(index, cell_gains[index]);
     }
   }
 };
@@ -234,39 +234,42 @@ struct AddGains {
   mesh::DeviceArray<double> injected;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Team& team) const {
-    const int place = team.league_rank();
-    const mesh::OwnBlock block = gas.cells.blocks(place);
-    Gain* const of_cells = gas.template value_per_cell<Gain>(team);
-    const BlockGains gains{of_cells, gas.number_per_row(team), gas.cells.block_size()};
+    const int block_index = team.league_rank();
+    const mesh::OwnBlock block = gas.cells.blocks(block_index);
+    Gain* const cell_gains = gas.template value_per_cell<Gain>(team);
+    const BlockGains gains{cell_gains, gas.number_per_row(team), gas.cells.block_size()};
     const auto for_rows = [&](const auto& body) {
       mesh::in_team(team, gas.rows_per_block(), body);
       team.team_barrier();
     };
     for_rows([&](int row) { gains.masks[row] = 0; });
-    for (int n = gas.begins(place); n < gas.begins(place + 1); ++n) {
-      collect(team, gas.numbers(n), place, block, gains);
+    for (int n = gas.begins(block_index); n < gas.begins(block_index + 1); ++n) {
+      collect_gains(team, gas.numbers(n), block_index, block, gains);
       team.team_barrier();
     }
     for_rows([&](int row) {
-      gains.visit(row, [&](int index, Gain& gain) { give({place, block.slot, index}, gain); });
+      gains.visit(row, [&](int index, Gain& gain) {
+        apply_gain({block_index, block.slot, index}, gain);
+      });
     });
-    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(place, gains); });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(block_index, gains); });
   }
 
  private:
   // Adds an event's gains to the cells of a block.
-  KOKKOS_INLINE_FUNCTION void collect(const mesh::Team& team, int number, int place,
-                                      const mesh::OwnBlock& block, const BlockGains& gains) const {
+  KOKKOS_INLINE_FUNCTION void collect_gains(const mesh::Team& team, int number, int block_index,
+                                            const mesh::OwnBlock& block,
+                                            const BlockGains& gains) const {
     const int N = gas.cells.block_size();
     const typename Law::Event& event = gas.events(number);
     if (results(number).alone) {
       if (!gas.is_host(event, block)) return;
       Kokkos::single(Kokkos::PerTeam(team), [&] {
-        const mesh::Cell host{place, block.slot, gas.host(event, block)};
+        const mesh::Cell host{block_index, block.slot, gas.host(event, block)};
         const CellAround around =
-            gas.periods.look(event.place, gas.cells.centre(host), gas.level.cell_volume);
+            gas.periods.cell_around(event.region, gas.cells.centre(host), gas.level.cell_volume);
         gains.add(host.index / N, host.index % N,
-                  law.share_of_host(event, around, gas.level.at(host)));
+                  law.gain_of_host(event, around, gas.level.at(host)));
       });
       return;
     }
@@ -275,15 +278,15 @@ struct AddGains {
       const int row = k * N + j;
       gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
         gains.add(row, index - row * N,
-                  law.share(event, results(number).blast, around,
-                            gas.level.at({place, block.slot, index})));
+                  law.gain(event, results(number).blast, around,
+                           gas.level.at({block_index, block.slot, index})));
       });
     });
   }
 
   // Applies a gain to a cell and sets gain.floor_energy to the energy that the pressure floor
   // added. Added mass has the passive-scalar concentrations of the cell, because stars store none.
-  KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
+  KOKKOS_INLINE_FUNCTION void apply_gain(const mesh::Cell& cell, Gain& gain) const {
     const hydro::GasCell here = gas.level.at(cell);
     const double before = here.density();
     gain.floor_energy = here.add(gain.mass, gain.momentum, gain.energy);
@@ -293,7 +296,7 @@ struct AddGains {
     if (target.ejecta >= 0) here[target.ejecta] += gain.mass;
   }
 
-  KOKKOS_INLINE_FUNCTION void add_up(int place, const BlockGains& gains) const {
+  KOKKOS_INLINE_FUNCTION void add_up(int block_index, const BlockGains& gains) const {
     double sum[InjectedSums::k_sums] = {};
     for (int row = 0; row < gas.rows_per_block(); ++row)
       gains.visit(row, [&](int, const Gain& gain) {
@@ -304,7 +307,7 @@ struct AddGains {
         sum[InjectedSums::k_floor_energy] += gain.floor_energy;
       });
     for (int n = 0; n < InjectedSums::k_sums; ++n)
-      injected(std::int64_t{place} * InjectedSums::k_sums + n) = sum[n];
+      injected(std::int64_t{block_index} * InjectedSums::k_sums + n) = sum[n];
   }
 };
 
@@ -344,7 +347,7 @@ struct SummedEvents {
   SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                std::span<const typename Law::Event> own, EventSearch search)
       : reaching(mesh, own),
-        touched(find_affected_blocks(mesh, search, reaching.places, reaching.overlaps)),
+        touched(find_affected_blocks(mesh, search, reaching.regions, reaching.overlaps)),
         sums(sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())) {
     for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
       EventResult<Law> result;

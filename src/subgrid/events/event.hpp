@@ -57,9 +57,9 @@ struct Periods {
   }
 
   // Returns the cell relative to an event.
-  KOKKOS_FORCEINLINE_FUNCTION CellAround look(const EventRegion& event,
-                                              const mesh::DevicePosition& cell,
-                                              double volume) const {
+  KOKKOS_FORCEINLINE_FUNCTION CellAround cell_around(const EventRegion& event,
+                                                     const mesh::DevicePosition& cell,
+                                                     double volume) const {
     CellAround around{{}, 0.0, volume};
     for (int d = 2; d >= 0; --d) {  // same order of sums as in for_row_inside()
       around.way[d] = nearest(d, cell[d] - event.centre[d]);

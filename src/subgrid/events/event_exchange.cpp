@@ -38,31 +38,32 @@ std::vector<std::int32_t> ascending(std::size_t count, const auto& is_before) {
 
 }  // namespace
 
-std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places) {
+std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> regions) {
   std::vector<mesh::Sphere> spheres;
-  spheres.reserve(places.size());
-  for (const EventRegion& p : places)
+  spheres.reserve(regions.size());
+  for (const EventRegion& p : regions)
     spheres.push_back({{p.centre[0], p.centre[1], p.centre[2]}, p.radius, p.level, p.slot});
   return spheres;
 }
 
 std::vector<std::int32_t> ReceivedEventRegions::take(
-    int rank, std::span<const EventRegion> came, std::span<const int> sources,
+    int rank, std::span<const EventRegion> received, std::span<const int> sources,
     std::span<const std::int32_t> source_numbers,
     std::vector<mesh::SphereOverlap> overlaps_by_item) {
-  const auto order = ascending(
-      came.size(), [&](std::int32_t a, std::int32_t b) { return came[a].id < came[b].id; });
-  std::vector<std::int32_t> place(came.size());
-  places.reserve(came.size());
+  const auto order = ascending(received.size(), [&](std::int32_t a, std::int32_t b) {
+    return received[a].id < received[b].id;
+  });
+  std::vector<std::int32_t> position(received.size());
+  regions.reserve(received.size());
   for (const std::int32_t n : order) {
-    place[n] = static_cast<std::int32_t>(places.size());
-    places.push_back(came[n]);
+    position[n] = static_cast<std::int32_t>(regions.size());
+    regions.push_back(received[n]);
     owners.push_back(sources[n]);
     numbers.push_back(source_numbers[n]);
-    if (owners.back() != rank) places.back().level = places.back().slot = -1;
+    if (owners.back() != rank) regions.back().level = regions.back().slot = -1;
   }
   overlaps = std::move(overlaps_by_item);
-  for (mesh::SphereOverlap& overlap : overlaps) overlap.item = place[overlap.item];
+  for (mesh::SphereOverlap& overlap : overlaps) overlap.item = position[overlap.item];
   return order;
 }
 
@@ -85,10 +86,10 @@ void BlockEventSums::add(const mesh::Mesh& mesh, const ReceivedEventRegions& rea
 EventSums BlockEventSums::add_up(const Communicator& communicator) const {
   const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
   const auto routed = route_bytes(communicator, owners_, parts_, part_bytes);
-  const std::span<const std::byte> came(routed.items);
+  const std::span<const std::byte> received(routed.items);
   std::vector<Part> parts;
-  for (std::size_t at = 0; at < came.size(); at += part_bytes)
-    parts.push_back(item_at<Part>(came, at));
+  for (std::size_t at = 0; at < received.size(); at += part_bytes)
+    parts.push_back(item_at<Part>(received, at));
 
   EventSums all{count_, {}, {}, {0}, {}};
   for (const std::int32_t n : ascending(
@@ -100,7 +101,8 @@ EventSums BlockEventSums::add_up(const Communicator& communicator) const {
     }
     const std::size_t from = n * part_bytes + sizeof(Part);
     for (int s = 0; s < count_; ++s)
-      all.sums[all.sums.size() - count_ + s] += item_at<double>(came, from + s * sizeof(double));
+      all.sums[all.sums.size() - count_ + s] +=
+          item_at<double>(received, from + s * sizeof(double));
     all.ranks.push_back(routed.sources[n]);
     all.begins.back() = all.ranks.size();
   }
@@ -125,15 +127,15 @@ Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
   }
   const std::size_t answer_bytes = sizeof(std::int32_t) + item_bytes;
   const auto routed = route_bytes(communicator, ranks, bytes, answer_bytes);
-  const std::span<const std::byte> came(routed.items);
+  const std::span<const std::byte> received(routed.items);
 
   Answers answers;
   std::vector<std::pair<int, std::int32_t>> known;  // (owner, number) of each result, sorted
   for (std::size_t n = 0; n < routed.sources.size(); ++n) {
-    known.emplace_back(routed.sources[n], item_at<std::int32_t>(came, n * answer_bytes));
-    append(answers.items, came.subspan(n * answer_bytes + sizeof(std::int32_t), item_bytes));
+    known.emplace_back(routed.sources[n], item_at<std::int32_t>(received, n * answer_bytes));
+    append(answers.items, received.subspan(n * answer_bytes + sizeof(std::int32_t), item_bytes));
   }
-  for (std::size_t n = 0; n < reaching.places.size(); ++n) {
+  for (std::size_t n = 0; n < reaching.regions.size(); ++n) {
     const std::pair asked{reaching.owners[n], reaching.numbers[n]};
     const auto at = std::lower_bound(known.begin(), known.end(), asked);
     const bool is_known = at != known.end() && *at == asked;

@@ -16,25 +16,25 @@ namespace octant::subgrid::events {
 
 // Returns the positions of events in the order of `events`.
 template <class Event>
-std::vector<EventRegion> places_of(std::span<const Event> events) {
-  std::vector<EventRegion> places;
-  places.reserve(events.size());
-  for (const Event& event : events) places.push_back(event.place);
-  return places;
+std::vector<EventRegion> regions_of(std::span<const Event> events) {
+  std::vector<EventRegion> regions;
+  regions.reserve(events.size());
+  for (const Event& event : events) regions.push_back(event.region);
+  return regions;
 }
 
 // Returns the spheres of events for mesh::reach().
-std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places);
+std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> regions);
 
 // Positions of events that may reach cells of this rank, in the order of ids.
 struct ReceivedEventRegions {
-  std::vector<EventRegion> places;  // level and slot are -1 if another rank owns the event
+  std::vector<EventRegion> regions;  // level and slot are -1 if another rank owns the event
   std::vector<int> owners;
   std::vector<std::int32_t> numbers;          // indices of the events on their owners
-  std::vector<mesh::SphereOverlap> overlaps;  // items are indices in `places`
+  std::vector<mesh::SphereOverlap> overlaps;  // items are indices in `regions`
 
-  // Stores received events, in any order. Returns the index in `came` of each of `places`.
-  std::vector<std::int32_t> take(int rank, std::span<const EventRegion> came,
+  // Stores received events, in any order. Returns the index in `received` of each of `regions`.
+  std::vector<std::int32_t> take(int rank, std::span<const EventRegion> received,
                                  std::span<const int> sources,
                                  std::span<const std::int32_t> source_numbers,
                                  std::vector<mesh::SphereOverlap> overlaps_by_item);
@@ -48,13 +48,13 @@ struct ReceivedEvents : ReceivedEventRegions {
   // Sends this rank's events to all ranks with cells in their reach. Collective.
   ReceivedEvents(const mesh::Mesh& mesh, std::span<const Event> own) {
     auto reached =
-        mesh::reach(mesh, std::span<const mesh::Sphere>(spheres_of(places_of(own))), own);
-    const auto came = places_of(std::span<const Event>(reached.items));
-    events.reserve(came.size());
-    for (const std::int32_t n : take(mesh.communicator().rank(), came, reached.sources,
+        mesh::reach(mesh, std::span<const mesh::Sphere>(spheres_of(regions_of(own))), own);
+    const auto received = regions_of(std::span<const Event>(reached.items));
+    events.reserve(received.size());
+    for (const std::int32_t n : take(mesh.communicator().rank(), received, reached.sources,
                                      reached.numbers, std::move(reached.overlaps))) {
       events.push_back(reached.items[n]);
-      events.back().place = places[events.size() - 1];
+      events.back().region = regions[events.size() - 1];
     }
   }
 };
@@ -106,11 +106,12 @@ Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
 template <class T>
 std::vector<T> answer(const Communicator& communicator, const EventSums& sums,
                       const ReceivedEventRegions& reaching, std::span<const T> items) {
-  const Answers came = answer_bytes(communicator, sums, reaching, std::as_bytes(items), sizeof(T));
-  const std::vector<T> known = items_of<T>(came.items);
-  std::vector<T> answers(reaching.places.size());
+  const Answers received =
+      answer_bytes(communicator, sums, reaching, std::as_bytes(items), sizeof(T));
+  const std::vector<T> known = items_of<T>(received.items);
+  std::vector<T> answers(reaching.regions.size());
   for (std::size_t n = 0; n < answers.size(); ++n)
-    if (came.of_event[n] >= 0) answers[n] = known[came.of_event[n]];
+    if (received.of_event[n] >= 0) answers[n] = known[received.of_event[n]];
   return answers;
 }
 

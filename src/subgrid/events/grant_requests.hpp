@@ -50,9 +50,9 @@ struct GrantRequests {
   mesh::DeviceArray<double> granted;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Team& team) const {
-    const int place = team.league_rank();
-    const mesh::OwnBlock block = gas.cells.blocks(place);
-    const int begin = gas.begins(place), end = gas.begins(place + 1);
+    const int block_index = team.league_rank();
+    const mesh::OwnBlock block = gas.cells.blocks(block_index);
+    const int begin = gas.begins(block_index), end = gas.begins(block_index + 1);
     CellRequests* const asked = gas.template value_per_cell<CellRequests>(team);
     const auto for_cells = [&](const auto& body) {
       mesh::in_team(team, gas.cells.cells_per_block(), body);
@@ -65,7 +65,7 @@ struct GrantRequests {
       const CellBounds bounds = gas.bounds(event, block);
       gas.for_rows(team, bounds, [&](int j, int k) {
         gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
-          asked[index].total += request(place, block, n, index, around);
+          asked[index].total += request(block_index, block, n, index, around);
         });
       });
       team.team_barrier();
@@ -73,38 +73,38 @@ struct GrantRequests {
     for_cells([&](int index) {
       const double total = asked[index].total;
       if (total == 0.0) return;
-      const double most = law.most(gas.level.at({place, block.slot, index}));
+      const double most = law.most(gas.level.at({block_index, block.slot, index}));
       asked[index].share = total > most ? most / total : 1.0;
     });
-    mesh::in_team(team, end - begin, [&](int n) { add_up(place, block, begin + n, asked); });
+    mesh::in_team(team, end - begin, [&](int n) { add_up(block_index, block, begin + n, asked); });
     team.team_barrier();
     for_cells([&](int index) {
       const double given = asked[index].share * asked[index].total;
-      if (given != 0.0) law.change(gas.level.at({place, block.slot, index}), given);
+      if (given != 0.0) law.change(gas.level.at({block_index, block.slot, index}), given);
     });
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION double request(int place, const mesh::OwnBlock& block, int touch,
+  KOKKOS_INLINE_FUNCTION double request(int block_index, const mesh::OwnBlock& block, int pair,
                                         int index, const CellAround& around) const {
-    const typename Law::Event& event = gas.event(touch);
+    const typename Law::Event& event = gas.event(pair);
     const bool holds = gas.is_host(event, block) && index == gas.host(event, block);
-    return law.request(event, results(gas.numbers(touch)).blast, around, holds,
-                       gas.level.at({place, block.slot, index}));
+    return law.request(event, results(gas.numbers(pair)).blast, around, holds,
+                       gas.level.at({block_index, block.slot, index}));
   }
 
-  KOKKOS_INLINE_FUNCTION void add_up(int place, const mesh::OwnBlock& block, int touch,
+  KOKKOS_INLINE_FUNCTION void add_up(int block_index, const mesh::OwnBlock& block, int pair,
                                      const CellRequests* asked) const {
-    const typename Law::Event& event = gas.event(touch);
+    const typename Law::Event& event = gas.event(pair);
     double total[Law::granted] = {}, term[Law::granted];
     gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
-      const double requested = request(place, block, touch, index, around);
-      law.grant(event, around, gas.level.at({place, block.slot, index}), requested,
+      const double requested = request(block_index, block, pair, index, around);
+      law.grant(event, around, gas.level.at({block_index, block.slot, index}), requested,
                 asked[index].share * requested, term);
       for (int t = 0; t < Law::granted; ++t) total[t] += term[t];
     });
     for (int t = 0; t < Law::granted; ++t)
-      granted(std::int64_t{touch} * Law::granted + t) = total[t];
+      granted(std::int64_t{pair} * Law::granted + t) = total[t];
   }
 };
 

@@ -14,7 +14,7 @@ namespace octant::subgrid {
 
 // One or several simultaneous supernovae of a star particle.
 struct Supernova {
-  EventRegion place;
+  EventRegion region;
   double velocity[3];  // velocity of the star
   double mass;         // ejecta mass
   double energy;       // explosion energy without energy_of_motion()
@@ -47,7 +47,7 @@ struct KineticBlast {
   // Component of q along an axis. A radius of 0 includes at most one cell, around the star itself.
   KOKKOS_INLINE_FUNCTION static double distance(const Event& event, const CellAround& cell,
                                                 int axis) {
-    return event.place.radius > 0.0 ? cell.way[axis] / event.place.radius : 0.0;
+    return event.region.radius > 0.0 ? cell.way[axis] / event.region.radius : 0.0;
   }
 
   // Sets the terms of a cell in the sums.
@@ -79,8 +79,8 @@ struct KineticBlast {
   }
 
   // Returns the gain per volume of a cell within the radius.
-  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
-                                    const hydro::GasCell&) const {
+  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
+                                   const hydro::GasCell&) const {
     Gain gain;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
@@ -96,8 +96,8 @@ struct KineticBlast {
   }
 
   // Returns the gain per volume of the cell that contains the star, if no cell is in the radius.
-  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
-                                            const hydro::GasCell& gas) const {
+  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
+                                           const hydro::GasCell& gas) const {
     const Blast heat{event.mass / cell.volume, event.energy / cell.volume, 0.0, {}};
     return share(event, heat, cell, gas);
   }
@@ -138,17 +138,17 @@ struct StochasticBlast {
 
   // Returns the gain per volume of a cell. The random choice depends only on the seed, the step,
   // the event id and the position of the cell relative to the event.
-  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
-                                    const hydro::GasCell& gas) const {
-    const RandomStream random(seed, event.place.id, step);
+  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
+                                   const hydro::GasCell& gas) const {
+    const RandomStream random(seed, event.region.id, step);
     const bool hit = blast.chance >= 1.0 || random.uniform(number_of(cell)) < blast.chance;
     return ejecta(event, 1.0 / blast.volume, hit ? blast.heat * gas.density() : 0.0);
   }
 
   // Returns the gain per volume of the cell that contains the star, if no cell is in the radius.
   // This cell is always heated, by the whole energy.
-  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
-                                            const hydro::GasCell&) const {
+  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
+                                           const hydro::GasCell&) const {
     return ejecta(event, 1.0 / cell.volume, event.energy / cell.volume);
   }
 
@@ -310,8 +310,8 @@ struct MechanicalBlast {
     return true;
   }
 
-  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
-                                    const hydro::GasCell& gas) const {
+  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
+                                   const hydro::GasCell& gas) const {
     const Portion portion(event, cell);
     const KineticGain kinetic(event, portion, cell, gas);
     const double per_volume = 1.0 / cell.volume, P = blast.momentum;
@@ -329,8 +329,8 @@ struct MechanicalBlast {
     return gain;
   }
 
-  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
-                                            const hydro::GasCell&) const {
+  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
+                                           const hydro::GasCell&) const {
     Gain gain;
     gain.mass = event.mass / cell.volume;
     gain.metals = event.metals * gain.mass;

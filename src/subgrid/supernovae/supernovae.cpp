@@ -323,7 +323,7 @@ class Supernovae final : public Process {
                       given.number * options_.energy / sync.units.energy(),
                       given.metals};
       for (int d = 0; d < 3; ++d) {
-        event.place.centre[d] = motion[d][n];
+        event.region.centre[d] = motion[d][n];
         event.velocity[d] = motion[3 + d][n];
       }
       events.push_back(event);
@@ -338,11 +338,12 @@ class Supernovae final : public Process {
     const mesh::Geometry& geometry = sync.mesh.geometry();
     for (const Supernova& event : events)
       for (int d = 0; d < 3; ++d)
-        if (2.0 * event.place.radius >= geometry.upper()[d] - geometry.lower()[d])
+        if (2.0 * event.region.radius >= geometry.upper()[d] - geometry.lower()[d])
           throw RunError(
               "supernovae.least_radius = {} pc: the injection region would extend over half of the "
               "domain, {} of {} code units",
-              options_.least_radius, event.place.radius, geometry.upper()[d] - geometry.lower()[d]);
+              options_.least_radius, event.region.radius,
+              geometry.upper()[d] - geometry.lower()[d]);
   }
 
   // Gas parameters. Their floors follow from the initial state and are unknown in prepare().

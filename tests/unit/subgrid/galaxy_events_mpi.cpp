@@ -113,14 +113,14 @@ struct Box {
   }
 
   // Gives an event the block that holds it. False on other ranks.
-  bool find_leaf(EventRegion& place) {
+  bool find_leaf(EventRegion& region) {
     bool found = false;
     for_leaf_cells([&](int level, int slot, int, const mesh::Position& x, double*) {
       const double half = 0.5 * mesh.geometry().cell_size(level);
       bool inside = true;
       for (int d = 0; d < 3; ++d)
-        inside = inside && place.centre[d] >= x[d] - half && place.centre[d] < x[d] + half;
-      if (inside) place.level = level, place.slot = slot, found = true;
+        inside = inside && region.centre[d] >= x[d] - half && region.centre[d] < x[d] + half;
+      if (inside) region.level = level, region.slot = slot, found = true;
     });
     return found;
   }
@@ -135,13 +135,13 @@ std::vector<Supernova> swarm(Box& box, double radius) {
     const RandomStream stream(11, n, 0);
     Supernova event{{.id = 1000 - 7 * n, .radius = radius}, {}, 0.0, 0.0, 0.0};
     for (int d = 0; d < 3; ++d) {
-      event.place.centre[d] = stream.uniform(d);
+      event.region.centre[d] = stream.uniform(d);
       event.velocity[d] = stream.uniform(3 + d) - 0.5;
     }
     event.mass = 1e-4 * (1.0 + stream.uniform(6));
     event.energy = 1e-2 * (1.0 + stream.uniform(7));
     event.metals = 0.1 * stream.uniform(8);
-    if (box.find_leaf(event.place)) own.push_back(event);
+    if (box.find_leaf(event.region)) own.push_back(event);
   }
   return own;
 }
@@ -315,12 +315,12 @@ TEST(GalaxyEvents, supernovae_give_every_cell_what_the_reference_says) {
   std::uint64_t id = 0;
   for (const Row& row : read_rows(table)) {
     Supernova event{{.id = id++, .radius = in_heading(table, "r_max=", ",")}, {}, 0.0, 0.0, 0.0};
-    read_vector(row, "", event.place.centre);
+    read_vector(row, "", event.region.centre);
     read_vector(row, "v", event.velocity);
     event.mass = number(row, "mass");
     event.energy = number(row, "energy");
     event.metals = number(row, "Z");
-    if (box.find_leaf(event.place)) events.push_back(event);
+    if (box.find_leaf(event.region)) events.push_back(event);
   }
   apply_events(box.mesh, KineticBlast{in_heading(table, "f_ek=", ";")}, k_target,
                std::span<const Supernova>(events), EventSearch::blocks);
@@ -341,17 +341,17 @@ TEST(GalaxyEvents, nuclei_give_every_cell_what_the_reference_says) {
   std::uint64_t id = 0;
   for (const Row& row : read_rows(table)) {
     JetLaw::Event jet{};
-    jet.place.id = id++;
+    jet.region.id = id++;
     jet.reach = number(row, "R");
     jet.energy = number(row, "energy");
-    read_vector(row, "", jet.place.centre);
-    if (!box.find_leaf(jet.place)) continue;
+    read_vector(row, "", jet.region.centre);
+    if (!box.find_leaf(jet.region)) continue;
     if (row.at("mode") != "jet") {
-      jet.place.radius = jet.reach;
-      heats.push_back({jet.place, 0.0, jet.energy, 0.0});
+      jet.region.radius = jet.reach;
+      heats.push_back({jet.region, 0.0, jet.energy, 0.0});
       continue;
     }
-    jet.place.radius = JetLaw::radius(jet.reach);
+    jet.region.radius = JetLaw::radius(jet.reach);
     read_vector(row, "v", jet.velocity);
     read_vector(row, "j", jet.direction);
     double length = 0.0;
