@@ -123,7 +123,7 @@ UnitSystem AmrOptions::unit_system() const {
     system.hubble = cosmology.h;
     system.why_no_code =
         "the units of an expanding box change with the scale factor; give a number in code units";
-  } else if (physical.given()) {
+  } else if (physical.has_physical_units()) {
     system.code = physical.units();
   } else {
     system.why_no_code =
@@ -214,7 +214,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   check_equation_of_state();
   require_all_units(schema);
   const CodeUnits code_units = physical.units();
-  hydro.eos.set_constants(physical.given() ? &code_units : nullptr, hydro.gamma);
+  hydro.eos.set_constants(physical.has_physical_units() ? &code_units : nullptr, hydro.gamma);
   if (hydro.is_balanced() && gravity.enabled)
     throw InputError(
         "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true, because "
@@ -328,7 +328,7 @@ void AmrOptions::finish_radiation() {
   if (cosmology.enabled && radiation.enabled)
     throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
   const CodeUnits today = units(1.0);
-  const bool has_units = cosmology.enabled || physical.given();
+  const bool has_units = cosmology.enabled || physical.has_physical_units();
   radiation.finish(hydro, has_units ? &today : nullptr, mesh.max_level > 0);
   hydro.separate = radiation.fields();
 }
@@ -392,7 +392,8 @@ void AmrOptions::finish_cosmology() {
   for (int axis = 0; axis < 3; ++axis)
     longest = std::max(longest, mesh.upper[axis] - mesh.lower[axis]);
   forbid(time.end != TimeOptions{}.end, "time.end", "set cosmology.end instead");
-  forbid(physical.given(), "[units]", "the units follow from cosmology.box, omega_m and h");
+  forbid(physical.has_physical_units(), "[units]",
+         "the units follow from cosmology.box, omega_m and h");
   forbid(gravity.constant != 1.0, "gravity.constant", "the value follows from cosmology.omega_m");
   forbid(mesh.lower != mesh::MeshOptions{}.lower || longest != 1.0, "mesh.lower or mesh.upper",
          "the longest side of the box, cosmology.box, is the unit of length");
@@ -476,7 +477,7 @@ void AmrOptions::finish_processes() {
     process->prepare(
         {.has_gas = hydro.enabled,
          .expands = universe != nullptr,
-         .has_units = universe != nullptr || physical.given(),
+         .has_units = universe != nullptr || physical.has_physical_units(),
          .has_gravity = gravity.enabled,
          .has_stars = std::any_of(kinds.begin(), kinds.end(),
                                   [](const particles::Kind& kind) { return kind.name == "stars"; }),

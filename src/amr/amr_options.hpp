@@ -48,7 +48,7 @@ struct UnitOptions {
   double length = 1.0, density = 1.0, time = 1.0;
 
   // True if the run has physical units.
-  bool given() const { return length != 1.0 || density != 1.0 || time != 1.0; }
+  bool has_physical_units() const { return length != 1.0 || density != 1.0 || time != 1.0; }
   // Code units in cgs.
   CodeUnits units() const { return {length, density * length * length * length, time}; }
 };

@@ -165,7 +165,7 @@ std::vector<mesh::Cell> unphysical_cells(const mesh::Mesh& mesh, int level, int 
   const double* const moments =
       mesh.fields(level).blocks(LevelFields::k_now) + std::int64_t{first} * layout.stride_variable;
   return mesh::find_cells(
-      "impossible radiation", mesh.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+      "unphysical radiation", mesh.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
         const double* const of = moments + layout.offset(cell);
         double square = 0.0;
         for (int n = radiation::k_flux_x; n < radiation::k_moments; ++n)

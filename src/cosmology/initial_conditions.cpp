@@ -107,14 +107,14 @@ std::vector<pencil::Box> CellDelivery::exchange_requests(const Communicator& com
   exchanger.start_bytes(plan, std::as_bytes(std::span(asking)).data(),
                         std::as_writable_bytes(std::span(asked)).data(), sizeof(pencil::Box));
   exchanger.finish();
-  asking_ = plan.receives();
+  request_segments_ = plan.receives();
   return asked;
 }
 
 ExchangePlan CellDelivery::plan(const Communicator& communicator) const {
   std::vector<Segment> sends, receives;
   auto asked = requested_.begin();
-  for (const Segment& segment : asking_)
+  for (const Segment& segment : request_segments_)
     for (std::int64_t n = 0; n < segment.count; ++n)
       add_to_segment(sends, segment.rank, (asked++)->cells());
   for (const Part& part : parts_) add_to_segment(receives, part.rank, part.cells.cells());

@@ -71,10 +71,10 @@ class CellDelivery {
 
   pencil::Box own_;
   std::vector<pencil::Box> boxes_;
-  std::vector<std::int64_t> starts_;    // offsets of the boxes' values, and the total
-  std::vector<Part> parts_;             // by ascending rank
-  std::vector<Segment> asking_;         // requesting ranks, with their numbers of parts
-  std::vector<pencil::Box> requested_;  // parts that these ranks request
+  std::vector<std::int64_t> starts_;       // offsets of the boxes' values, and the total
+  std::vector<Part> parts_;                // by ascending rank
+  std::vector<Segment> request_segments_;  // requesting ranks, with their numbers of parts
+  std::vector<pencil::Box> requested_;     // parts that these ranks request
   ExchangePlan plan_;
   Exchanger exchanger_;
 };

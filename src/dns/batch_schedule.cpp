@@ -53,7 +53,7 @@ class BatchSchedule final : public Schedule {
   void complete() override;
   void set_force(const ForceFields& force) override;
   double advance(int n, const Stage& stage) override;
-  FlowFigures measure() override;
+  FlowMeasures measure() override;
 
   const StepSeconds& seconds() const override { return seconds_; }
   pencil::PoissonReport poisson_report() const override { return projection_.report(); }
@@ -246,7 +246,7 @@ CorrectionStep BatchSchedule::correction(int k, const Stage& stage, double forci
                          implicit_ ? forcing_velocity * implicit_->response(k) : forcing_velocity);
 }
 
-FlowFigures BatchSchedule::measure() {
+FlowMeasures BatchSchedule::measure() {
   return meter_.measure(velocity_.views(), scalar_ ? scalar_->view() : FieldView{});
 }
 

@@ -166,7 +166,7 @@ FlowMeter<place>::FlowMeter(const Domain& domain)
 }
 
 template <Place place>
-FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const FieldView& scalar) {
+FlowMeasures FlowMeter<place>::measure(const VelocityViews& velocity, const FieldView& scalar) {
   const Domain& d = domain_;
   const MeasureRow<Space> row{
       velocity,        scalar,
@@ -174,7 +174,7 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
       heights_.data(), {{d.ends(2, 0), -d.dz_face[-1]}, {d.ends(2, 1), d.dz_face[d.nz - 1]}},
       sums_.begin()};
   [[maybe_unused]] const Launch<place> launch{};
-  FlowFigures f;
+  FlowMeasures f;
   auto& [u, v, w] = f.largest;
   double coldest_negated = 0.0;
   using Largest = Kokkos::Max<double>;  // independent of the order of evaluation

@@ -24,7 +24,7 @@ enum FlowSum {
 };
 
 // Sums and extrema of a flow on this rank.
-struct FlowFigures {
+struct FlowMeasures {
   std::array<ReproducibleSum, k_flow_sums> sums;
   Vector largest{};                           // largest absolute value of each component
   double divergence = 0.0;                    // largest absolute value of div u
@@ -54,7 +54,7 @@ class FlowMeter {
   explicit FlowMeter(const Domain& domain);
 
   // Returns the sums and extrema on this rank. A scalar view without memory is ignored.
-  FlowFigures measure(const VelocityViews& velocity, const FieldView& scalar);
+  FlowMeasures measure(const VelocityViews& velocity, const FieldView& scalar);
   // Returns the sum over this rank's cells of u or v, weighted by cell height.
   ReproducibleSum sum(const FieldView& field);
   // Returns the sums of all rows, valid until the next call.

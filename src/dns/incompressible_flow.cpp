@@ -87,7 +87,7 @@ double range_with_sides(const ScalarSides& sides, double smallest, double larges
 Totals measure(const Flow& flow) {
   const Domain& d = flow.domain();
   const Communicator& communicator = d.pencils.communicator();
-  FlowFigures figures = flow.measure();
+  FlowMeasures figures = flow.measure();
   reproducible_sum(communicator, figures.sums);
   const auto total = [&](int sum) { return figures.sums[sum].to_double(); };
 

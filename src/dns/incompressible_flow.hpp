@@ -46,7 +46,7 @@ class Schedule {
   virtual double advance(int n, const Stage& stage) = 0;
 
   // Returns sums and extrema of the present state on this rank.
-  virtual FlowFigures measure() = 0;
+  virtual FlowMeasures measure() = 0;
 
   // Times of the parts of all steps of this rank so far.
   virtual const StepSeconds& seconds() const = 0;
@@ -118,7 +118,7 @@ class Flow {
   // Largest absolute values of the body force on this rank, at the beginning of the next step.
   Vector largest_force() const { return force_ ? force_->largest() : Vector{}; }
   // Returns sums and extrema of the state on this rank.
-  FlowFigures measure() const { return schedule_->measure(); }
+  FlowMeasures measure() const { return schedule_->measure(); }
 
   // Name of the schedule, as in dns.schedule.
   const char* schedule() const { return schedule_->name(); }

@@ -88,7 +88,7 @@ class PlaneSchedule final : public Schedule {
   void complete() override;
   void set_force(const ForceFields& force) override { force_ = &force; }
   double advance(int n, const Stage& stage) override;
-  FlowFigures measure() override;
+  FlowMeasures measure() override;
 
   const StepSeconds& seconds() const override { return seconds_; }
   pencil::PoissonReport poisson_report() const override { return projection_.report(); }
@@ -199,7 +199,7 @@ double PlaneSchedule::advance(int n, const Stage& stage) {
   return forcing_velocity_;
 }
 
-FlowFigures PlaneSchedule::measure() {
+FlowMeasures PlaneSchedule::measure() {
   return meter_.measure(velocity(), scalar_ ? scalar_->view() : FieldView{});
 }
 

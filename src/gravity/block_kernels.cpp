@@ -33,9 +33,9 @@ void predict_blocks(const CellRange& cells, const Combination& prediction, bool 
 }
 
 double strongest_of(const CellRange& cells, const VectorField& acceleration) {
-  record_cells("gravity: strongest", cells, {24.0, 2.0});
+  record_cells("gravity: maximum acceleration", cells, {24.0, 2.0});
   const double strongest = mesh::largest(
-      "gravity: strongest", cells, KOKKOS_LAMBDA(const Cell& cell) {
+      "gravity: maximum acceleration", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double* g = acceleration.at(cell);
         const std::int64_t y = acceleration.stride_component, z = 2 * y;
         return (absolute(g[0]) + absolute(g[y])) + absolute(g[z]);

@@ -138,7 +138,7 @@ AgglomeratedGrid::AgglomeratedGrid(const LevelPatches& patches, bool finest,
 
   std::vector<std::int32_t> slots;
   for (const Key key : wanted.items) slots.push_back(*index.find(key));
-  arriving_ = mesh::to_device("patches that arrive", order);
+  arriving_ = mesh::to_device("arriving patches", order);
   wanted_ = mesh::to_device("requested patches", slots);
   arrived_ = DeviceArray<double>("coarse grid received", cells.size());
   f_ = DeviceArray<double>("coarse grid f", cells.size());
@@ -272,7 +272,7 @@ DeviceArray<double> patch_means(int own, const DeviceArray<double>& values) {
 enum class PieceAs { message, patch, cell };
 
 template <PieceAs as>
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_as(const Piece& piece, std::int64_t n) {
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_index(const Piece& piece, std::int64_t n) {
   if constexpr (as == PieceAs::message) return n;
   else if constexpr (as == PieceAs::patch) return piece.block;
   else
@@ -284,8 +284,8 @@ template <PieceAs from, PieceAs to>
 void copy_pieces(const DeviceArray<const Piece>& pieces, const DeviceArray<double>& source,
                  const DeviceArray<double>& target) {
   for_items(
-      "gravity: hand on", pieces.extent(0), KOKKOS_LAMBDA(const std::int64_t n) {
-        target(place_as<to>(pieces(n), n)) = source(place_as<from>(pieces(n), n));
+      "gravity: copy pieces", pieces.extent(0), KOKKOS_LAMBDA(const std::int64_t n) {
+        target(value_index<to>(pieces(n), n)) = source(value_index<from>(pieces(n), n));
       });
 }
 

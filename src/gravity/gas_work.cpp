@@ -257,10 +257,10 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                 const VectorField& acceleration, const WorkFields& work, int flows,
                 const GasFields& gas) {
-  record_cells("gravity: begin work", cells,
+  record_cells("gravity: first half of work", cells,
                {k_kick.bytes + 8.0 * (1 + flows), k_kick.operations + 1.0});
   for_cells(
-      "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
+      "gravity: first half of work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
         *gas.energy.at(cell) += gain;
         *work.pending.at(cell) = work_of_frame(cells, frame, dt, acceleration, gas, cell) - gain;
@@ -284,11 +284,12 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                  const VectorField& acceleration, const WorkFields& work,
                  const EnergyUpdate& update, const GasFields& gas) {
   // The kernel also reads the pending work and the mass flow.
-  record_cells("gravity: finish work", cells, {k_kick.bytes + 32.0, k_kick.operations + 19.0});
+  record_cells("gravity: second half of work", cells,
+               {k_kick.bytes + 32.0, k_kick.operations + 19.0});
   const double heat_fraction = update.heat_fraction;
   const bool counts = update.counts_withheld;
   for_cells(
-      "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
+      "gravity: second half of work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double &energy = *gas.energy.at(cell), &pending = *work.pending.at(cell);
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
         const double gain = kick(dt, acceleration, gas, cell);
@@ -306,7 +307,7 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
 // Computes the internal energy per volume of leaf cells for PotentialWork, and -1 in other cells.
 void find_internal_energy(const CellRange& cells, const GasFields& gas, const BlockField& heat) {
   for_cells(
-      "gravity: no heat", cells, KOKKOS_LAMBDA(const Cell& cell) { *heat.at(cell) = -1.0; });
+      "gravity: clear heat", cells, KOKKOS_LAMBDA(const Cell& cell) { *heat.at(cell) = -1.0; });
   for_cells(
       "gravity: heat", cells.leaves(), KOKKOS_LAMBDA(const Cell& cell) {
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
@@ -319,7 +320,7 @@ void finish_potential_work(const CellRange& cells, const mesh::Frame& frame, dou
                            const VectorField& acceleration, const WorkFields& work,
                            const GasFields& gas) {
   for_cells(
-      "gravity: finish work of the potential", cells, KOKKOS_LAMBDA(const Cell& cell) {
+      "gravity: second half of work of the potential", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double &energy = *gas.energy.at(cell), &pending = *work.pending.at(cell);
         const double gain = kick(dt, acceleration, gas, cell);
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);

@@ -119,7 +119,7 @@ std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout
                                                  const double* blocks,
                                                  const mesh::CellRange& cells) {
   return mesh::find_cells(
-      "broken cells", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+      "unphysical cells", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
         return is_invalid(load_state<double>(blocks + layout.offset(cell), layout.stride_variable));
       });
 }
@@ -138,7 +138,7 @@ std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::B
   const int variables = options.variable_count();
   const int first_of = 1 << options.dimensions * cells.log2_block_size;
   return mesh::find_cells(
-      "cells that vary", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+      "varying cells", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
         const double* const here = blocks + layout.offset(cell);
         const double* const first =
             blocks + layout.offset({cell.block_index, cell.slot, cell.index % first_of});

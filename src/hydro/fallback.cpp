@@ -252,7 +252,7 @@ FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arg
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(cells.size());
   const auto device_cells = mesh::to_device("bad cells", cells, TransferKind::lists);
-  const auto added = mesh::uninitialised<double>("added by floors", 2 * count);
+  const auto added = mesh::uninitialised<double>("floor gains", 2 * count);
   mesh::for_items(
       "hydro::apply_floors", count, KOKKOS_LAMBDA(int n) {
         raise_to_floors(a, device_cells(n), added(2 * n), added(2 * n + 1));

@@ -36,15 +36,15 @@ void accumulate_registers(const KernelArguments& a, const Batch& batch) {
   using Planes = BatchFluxes<M>;
   constexpr int threads = SimdTraits<SimdDouble>::width > 1 ? 1 : M * M;
   // number of parts of a tile's requests: about one request per thread team
-  constexpr int shares = SimdTraits<SimdDouble>::width > 1 ? 1 : 6;
+  constexpr int parts = SimdTraits<SimdDouble>::width > 1 ? 1 : 6;
   mesh::for_teams(
-      "hydro::answers", batch.count * shares, {.threads = threads},
+      "hydro::flux_registers", batch.count * parts, {.threads = threads},
       KOKKOS_LAMBDA(const mesh::Team& team) {
-        const int tile = team.league_rank() / shares, share = team.league_rank() % shares;
+        const int tile = team.league_rank() / parts, part = team.league_rank() % parts;
         const TileView view(a.sweep.tiles, batch.first + tile);
         const Planes planes(batch, tile, a.variables);
-        const FluxRegisterSums<Planes> answers(a, view, planes);
-        answers.all(team, share, shares);
+        const FluxRegisterSums<Planes> sums(a, view, planes);
+        sums.all(team, part, parts);
       });
 }
 

@@ -334,11 +334,11 @@ void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boun
                             .a1 = 1.0,
                             .completed_weight = 1.0,
                             .remaining_weight = 0.0};
-  record_kernel_work("give back inflow",
+  record_kernel_work("return withheld inflow",
                      std::int64_t{boundary.corrections.tasks.extent_int(0)} * cells.side_cells(),
                      {8.0 * layout.variables, 0.0});
   mesh::for_tasks(
-      "give back inflow", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
+      "return withheld inflow", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         cells.add_withheld(team, cells.boundary.corrections.blocks(team.league_rank()));
       });
 }
@@ -458,11 +458,11 @@ std::vector<RestoredCells> restore_refluxed_cells(const HydroOptions& options,
   const CorrectedBlocks blocks{layout, corrected,     old,
                                now,    options.gas(), options.dual_energy == DualEnergy::overwrite};
   const auto restored = mesh::uninitialised<RestoredCells>("restored cells", count);
-  record_kernel_work("restore broken cells",
+  record_kernel_work("restore unphysical cells",
                      std::int64_t{corrected.tasks.extent_int(0)} * blocks.side_cells(),
                      cost_of_validation(blocks.gas));
   mesh::for_tasks(
-      "restore broken cells", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
+      "restore unphysical cells", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const int number = team.league_rank();
         const bool is_invalid = blocks.count_unphysical(team) > 0;
         Kokkos::single(Kokkos::PerTeam(team), [&] {

@@ -50,7 +50,7 @@ void flag_where(const Mesh& mesh, int level, const DeviceArray<std::uint64_t>& m
                 const Predicate& predicate) {
   const CellRange& cells = mesh.cells(level);
   join_masks(
-      "flag where", cells, masks, KOKKOS_LAMBDA(const Cell& cell) {
+      "flag by expression", cells, masks, KOKKOS_LAMBDA(const Cell& cell) {
         if (!predicate(cells.centre(cell))) return std::uint64_t{0};
         const int octant = cells.octant_of(cell.index);
         return octant_mask(2u << (octant & 1), 2u << (octant >> 1 & 1), 2u << (octant >> 2));

@@ -171,7 +171,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
   const CellArray<std::int64_t> fine = cells.source[k_here];
   // Cost: reads eight masses; reads and writes 27 sums, shared by the cells of a row.
   mesh::for_items(
-      {"spread masses to coarser level", {208.0, 76.0}}, own.extent(0) * std::int64_t{octant},
+      {"deposit on coarser cells", {208.0, 76.0}}, own.extent(0) * std::int64_t{octant},
       KOKKOS_LAMBDA(std::int64_t n) {
         const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);

@@ -166,9 +166,9 @@ RowList other_force_level(const NearEnd& near_end, int count) {
 // Sets the force levels; returns true if some particles are assigned to the coarser level.
 bool set_force_level(const NearEnd& near_end, int count) {
   int any = 0;
-  record_kernel_work("choose serving levels", count, {29.0, 12.0});
+  record_kernel_work("choose force levels", count, {29.0, 12.0});
   Kokkos::parallel_reduce(
-      "choose serving levels", count,
+      "choose force levels", count,
       KOKKOS_LAMBDA(int n, int& found) {
         const int near = near_end(n) ? 1 : 0;
         near_end.p.uses_coarser_level[n] = static_cast<std::uint8_t>(near);
@@ -323,7 +323,7 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
   std::vector<MassChange> all;
   for (const auto& of_level : changes) all.insert(all.end(), of_level.begin(), of_level.end());
   if (all.empty()) return;
-  const auto listed = mesh::to_device("changes of masses", all, TransferKind::particles);
+  const auto listed = mesh::to_device("mass changes", all, TransferKind::particles);
   const auto products = mesh::uninitialised<double>("products", std::ssize(all));
   std::int64_t first = 0;
   for (std::size_t level = 0; level < changes.size(); ++level) {

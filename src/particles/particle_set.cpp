@@ -58,7 +58,7 @@ void put_rows(const RowWords& set, const DeviceArray<const std::int32_t>& at, in
               const DeviceArray<const Word>& values) {
   const bool listed = at.extent(0) > 0;
   for_words(
-      "put rows", set, static_cast<std::int64_t>(values.extent(0)) / set.count(),
+      "append rows", set, static_cast<std::int64_t>(values.extent(0)) / set.count(),
       KOKKOS_LAMBDA(int word, int n) {
         set.put(word, listed ? at(n) : first + n, values(std::int64_t{n} * set.count() + word));
       });

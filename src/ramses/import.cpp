@@ -35,9 +35,9 @@ bool differ(double a, double b, double tolerance) {
 void check_units(const RamsesFacts& attributes, const AmrOptions& options) {
   constexpr double k_tolerance = 1e-6;
   const UnitOptions& units = options.physical;
-  if (units.given() && (differ(units.length, attributes.unit_length, k_tolerance) ||
-                        differ(units.density, attributes.unit_density, k_tolerance) ||
-                        differ(units.time, attributes.unit_time, k_tolerance)))
+  if (units.has_physical_units() && (differ(units.length, attributes.unit_length, k_tolerance) ||
+                                     differ(units.density, attributes.unit_density, k_tolerance) ||
+                                     differ(units.time, attributes.unit_time, k_tolerance)))
     refuse_ramses(attributes,
                   fmt::format("the units of length, density and time of the output are {}, "
                               "{} and {} (cgs), but those in [units] are {}, {} and {}",

@@ -295,7 +295,7 @@ void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Stor
   const int variables = k_ramses_gas_fields + store.scalars;
   double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
   mesh::for_items(
-      "put octs into blocks", places.size() * k_oct_cells, KOKKOS_LAMBDA(const std::int64_t index) {
+      "unpack octs", places.size() * k_oct_cells, KOKKOS_LAMBDA(const std::int64_t index) {
         const std::int64_t oct = index / k_oct_cells, cell = index % k_oct_cells;
         const OctPosition& place = places(oct);
         store(blocks + place.slot * layout.stride_slot + place.cell(cell, N),
@@ -316,7 +316,7 @@ void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int le
   const mesh::BlockLayout layout = mesh.layout();
   double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
   mesh::for_items(
-      "give cells energy", cells.size(), KOKKOS_LAMBDA(const std::int64_t n) {
+      "set energy of cells", cells.size(), KOKKOS_LAMBDA(const std::int64_t n) {
         const hydro::GasCell at(blocks + layout.offset(broken(n)), layout.stride_variable, gas);
         const auto u = hydro::load_state<double>(&at[0], static_cast<int>(layout.stride_variable));
         const double moving = 0.5 * (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / u[hydro::k_mass];

@@ -129,7 +129,7 @@ def counted_kernels(outcome: Outcome) -> set[str]:
 
 def test_kernels_through_cells_say_what_they_work_through(blast: Outcome) -> None:
     gas = {"hydro::sweep", "interpolate", "restrict", "correct fluxes", "measure blocks"}
-    assert gas | {"restore broken cells"} <= counted_kernels(blast)
+    assert gas | {"restore unphysical cells"} <= counted_kernels(blast)
 
 
 def test_kernels_of_batches_of_a_flow_say_what_they_work_through(tmp_path: Path) -> None:

@@ -210,8 +210,8 @@ std::vector<Hole> remove_seed_mass(const HoleStep& step, const GasLevel& level, 
                               seed,
                               step.variables,
                               step.target.metals,
-                              mesh::to_device("cells that collapse", cells),
-                              mesh::uninitialised<Birth>("births of holes", count)};
+                              mesh::to_device("collapsing cells", cells),
+                              mesh::uninitialised<Birth>("seeded black holes", count)};
   mesh::for_items("take seeds", count, kernel);
   const auto births = on_host(TransferKind::lists, kernel.births);
   std::vector<Hole> born;

@@ -396,7 +396,7 @@ void set_search_hints(Nodes& nodes) {
       while (k < temperatures && energy(row, k) <= hints.least(bin)) ++k;
       above.push_back(static_cast<std::uint16_t>(k));
     }
-  hints.above = mesh::to_device("hints to cooling nodes", above);
+  hints.above = mesh::to_device("cooling node hints", above);
 }
 
 Nodes refined_nodes(const TableSlice& slice) {

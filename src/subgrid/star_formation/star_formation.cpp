@@ -314,8 +314,7 @@ class StarFormation final : public Process {
       const GasLevel& level = sync.levels[n];
       const StarFormationLaw law = this->law(sync, level, sync.steps[n]);
       candidates.push_back(
-          {level, law,
-           mesh::find_cells("gas that may form stars", level.cells, Eligible{level, law})});
+          {level, law, mesh::find_cells("star-forming cells", level.cells, Eligible{level, law})});
       if (!candidates.back().cells.empty()) levels = static_cast<int>(n) + 1;
     }
     if (!depends_on_turbulence(options_.model)) return candidates;
@@ -342,7 +341,7 @@ class StarFormation final : public Process {
     const FormStarsKernel kernel{level,
                                  law,
                                  seed,
-                                 mesh::to_device("gas that may form stars", cells),
+                                 mesh::to_device("star-forming cells", cells),
                                  around,
                                  mesh::uninitialised<Outcome>("stars", count),
                                  {lower[0], lower[1], lower[2]}};

@@ -401,8 +401,8 @@ class Supernovae final : public Process {
   static void reduce_masses(particles::ParticleSet& set, const supernovae::Exploding& exploding) {
     if (exploding.rows.empty()) return;
     const supernovae::Lighten kernel{set.columns().mass,
-                                     mesh::to_device("stars that explode", exploding.rows),
-                                     mesh::to_device("mass that is left", exploding.mass_left)};
+                                     mesh::to_device("exploding stars", exploding.rows),
+                                     mesh::to_device("remaining mass", exploding.mass_left)};
     mesh::for_items("lighten stars", std::ssize(exploding.rows), kernel);
   }
 
