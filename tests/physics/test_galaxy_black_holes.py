@@ -1,15 +1,15 @@
-"""Black holes in runs: what they swallow, how they merge and what they give back."""
+"""Black holes in runs: accretion, drag, spin, mergers, seeds and feedback."""
 
 import math
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from galaxy_setups import BLACK_HOLES, DENSITY, LENGTH, LIGHT, TIME, half_refined_box, sinks
 from numpy.typing import NDArray
 
-from galaxies import BOLTZMANN, GRAVITY, KILOPARSEC, PROTON, SNAPSHOTS_ALONE, SUN, X, toml
+from galaxies import BOLTZMANN, GRAVITY, PROTON, SNAPSHOTS_ALONE, SUN, toml
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -23,18 +23,14 @@ from running import (
 )
 
 Array = NDArray[np.float64]
-LIGHT = 2.99792458e10
 
-# Units: kpc, one hydrogen nucleus per cm^3, and the time with which Newton's constant is 1.
-LENGTH, DENSITY = KILOPARSEC, PROTON / X
-TIME = 1.0 / math.sqrt(GRAVITY * DENSITY)
 UNIT_MASS = DENSITY * LENGTH**3 / SUN  # of the code, in solar masses
 UNIT_SPEED = LENGTH / TIME / 1e5  # in km/s
 UNIT_ENERGY = DENSITY * LENGTH**3 * (LENGTH / TIME) ** 2
 LIGHT_SPEED = LIGHT / (LENGTH / TIME)  # in the code's unit
 
-# Holes among cells of two levels, in a step that is too short for gas to move far; densities are
-# boosted so that holes are greedy. The lower half along x is refined.
+# Black holes in cells of two levels, in a step that is too short for gas to move far; the accretion
+# rate is boosted. The lower half along x is refined.
 SWARM = f"""
 [problem]
 name = "black_holes"
@@ -43,32 +39,10 @@ hole_mass = 1e6
 hole_speed = 0.5
 temperature_over_mu = 1e5
 velocity = [0.5, -0.2, 0.1]
-
-[mesh]
-base_cells = [16, 16, 16]
-block_size = 4
-max_level = 1
-upper = [16.0, 16.0, 16.0]
-
-[refine]
-region_upper = [8.0, 16.0, 16.0]
-region_level = 1
-
+{half_refined_box(16, 16.0)}
 [hydro]
 gamma = 1.6666666666666667
-
-[gravity]
-enabled = true
-
-[units]
-length = {LENGTH!r}
-density = {DENSITY!r}
-time = {TIME!r}
-
-[black_holes]
-enabled = true
-seed_mass = 0.0
-boost_density = 1e-3
+{BLACK_HOLES}boost_density = 1e-3
 merge_length = 0.0
 
 [time]
@@ -80,14 +54,8 @@ def change(history: dict[str, Array], name: str) -> float:
     return float(history[name][-1] - history[name][0])
 
 
-def sinks(path: Path) -> dict[str, Array]:
-    """Read the columns of all holes of a snapshot, in the order of their ids."""
-    with h5py.File(path) as file:
-        return {name: data[...] for name, data in file["particles/sinks"].items()}
-
-
 def mass_is_kept(history: dict[str, Array]) -> None:
-    """Check that gas, holes and what they radiated are constant at every step."""
+    """Check that the mass of gas, black holes and radiated energy is constant at every step."""
     mass = history["mass"] + history["sinks_mass"] + history["black_holes_radiated"]
     assert np.abs(mass / mass[0] - 1.0).max() < 1e-12
 
@@ -97,7 +65,7 @@ def mass_is_kept(history: dict[str, Array]) -> None:
 
 @pytest.fixture(scope="module")
 def fed(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """Let many holes swallow gas in one step, some from the same cells."""
+    """Run one step in which many black holes accrete, some from the same cells."""
     folder = tmp_path_factory.mktemp("fed")
     random = np.random.default_rng(1)
     middles = np.array([[15.9, 0.1, 8.0], [8.1, 8.0, 4.0], [12.0, 12.0, 15.8]])
@@ -146,7 +114,7 @@ def test_energy_is_accounted_for(fed: Outcome) -> None:
 
 
 def rate_of(run: Outcome) -> tuple[float, float]:
-    """Read at which rates gas reaches the only hole, and may reach it."""
+    """Read the Bondi rate and the Eddington rate of the only black hole."""
     columns = sinks(run.last_snapshot)
     return float(columns["bondi_rate"][0]), float(columns["eddington_rate"][0])
 
@@ -354,7 +322,7 @@ def test_no_hole_forms_where_it_should_not(tmp_path: Path, override: str) -> Non
     assert outcome.history()["sinks_particles"][-1] == 0
 
 
-# --- what holes give back -------------------------------------------------------------------------
+# --- feedback -------------------------------------------------------------------------------------
 
 ACTIVE = [
     "agn.enabled=true",
@@ -454,7 +422,7 @@ def test_jets_point_along_the_spin_on_both_sides(tmp_path: Path) -> None:
 
 # --- the same bits --------------------------------------------------------------------------------
 
-# Holes form, swallow, merge and heat, while the mesh follows.
+# Black holes form, accrete, merge and heat gas on an adaptive mesh.
 ONGOING = [
     "problem.holes=40",
     "problem.hole_mass=3e7",

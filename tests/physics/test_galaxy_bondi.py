@@ -1,18 +1,16 @@
-"""Bondi's flow: a hole keeps up the exact solution that the run begins with."""
+"""Bondi accretion: a black hole maintains the exact solution, which is the initial state."""
 
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from galaxy_setups import BLACK_HOLES
 
-from galaxies import GRAVITY, KILOPARSEC, PROTON, X, rows
+from galaxies import rows
 from inputs import OPEN_ENDS
 from reference_data import reference_path
 from running import leaf_cells, run_well
-
-LENGTH, DENSITY = KILOPARSEC, PROTON / X
-TIME = 1.0 / math.sqrt(GRAVITY * DENSITY)  # Newton's constant is 1
 
 # Bondi's radius is 16 finest cells; cells grow with the distance from the hole.
 BONDI = f"""
@@ -35,19 +33,7 @@ where = "r < 24 * 0.5^level"
 
 [hydro]
 gamma = 1.4
-
-[gravity]
-enabled = true
-
-[units]
-length = {LENGTH!r}
-density = {DENSITY!r}
-time = {TIME!r}
-
-[black_holes]
-enabled = true
-seed_mass = 0.0
-boost = 0.0
+{BLACK_HOLES}boost = 0.0
 eddington = false
 drag = false
 

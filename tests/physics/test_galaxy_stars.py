@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from galaxy_setups import CLOUD_GAS, STARS_IN_CLUMPY_BOX
 from numpy.typing import NDArray
 
 from galaxies import (
@@ -17,7 +18,6 @@ from galaxies import (
     SNAPSHOTS_ALONE,
     SUN,
     UNIT_MASS,
-    UNITS,
     X,
     assert_same_births,
     births,
@@ -53,14 +53,7 @@ metals = [0.03]
 base_cells = [32, 32, 32]
 block_size = 8
 upper = [3200.0, 3200.0, 3200.0]
-
-[hydro]
-gamma = 1.6666666666666667
-{UNITS}
-[gravity]
-enabled = true
-constant = {NEWTON!r}
-
+{CLOUD_GAS}
 [stars]
 enabled = true
 efficiency = 0.02
@@ -262,26 +255,12 @@ def test_a_disc_forms_stars_at_the_rate_of_its_profile(tmp_path: Path) -> None:
 
 # --- stars in a small universe --------------------------------------------------------------------
 
-STARS_IN_A_BOX = """
-[cooling]
-enabled = true
-method = "original"
-initial_metallicity = 0.1
-
-[stars]
-enabled = true
-efficiency = 5.0
-density = 1e-6
-overdensity = 2.0
-mass = 3e6
-"""
-
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run the small universe on one rank."""
     folder = tmp_path_factory.mktemp("stars")
-    return run_well(folder / "run", CLUMPY_BOX + STARS_IN_A_BOX, *CHECKPOINT_EVERY_STEP)
+    return run_well(folder / "run", CLUMPY_BOX + STARS_IN_CLUMPY_BOX, *CHECKPOINT_EVERY_STEP)
 
 
 def test_stars_form_on_several_levels(reference: Outcome) -> None:
@@ -324,7 +303,7 @@ def test_the_log_has_every_star(reference: Outcome) -> None:
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_same_stars_on_more_ranks(tmp_path: Path, reference: Outcome, ranks: int) -> None:
     outcome = run_well(
-        tmp_path / "run", CLUMPY_BOX + STARS_IN_A_BOX, "balance.cost=measured", ranks=ranks
+        tmp_path / "run", CLUMPY_BOX + STARS_IN_CLUMPY_BOX, "balance.cost=measured", ranks=ranks
     )
     assert_same_run(outcome, reference)
     assert_same_births(outcome, reference)

@@ -6,6 +6,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from galaxy_setups import STARS_IN_WARM_GAS, WARM_GAS, half_refined_box
 from numpy.typing import NDArray
 
 from cooling_cells import table_of
@@ -14,7 +15,6 @@ from galaxies import (
     UNIT_ENERGY,
     UNIT_MASS,
     UNIT_SPEED,
-    UNITS,
     rows,
     toml,
 )
@@ -37,24 +37,7 @@ Array = NDArray[np.float64]
 
 # Stars of 50 solar masses, of which each becomes one supernova in the first step. The lower half
 # along x is refined. Units: pc, Myr, one hydrogen per cm^3.
-SWARM = f"""
-[problem]
-name = "supernovae"
-temperature_over_mu = 1e4
-
-[mesh]
-base_cells = [16, 16, 16]
-block_size = 4
-max_level = 1
-upper = [64.0, 64.0, 64.0]
-
-[refine]
-region_upper = [32.0, 64.0, 64.0]
-region_level = 1
-
-[hydro]
-gamma = 1.6666666666666667
-{UNITS}
+SWARM = f"""{STARS_IN_WARM_GAS}{half_refined_box(16, 64.0)}{WARM_GAS}
 [supernovae]
 mode = "mechanical"
 delay = 0.0

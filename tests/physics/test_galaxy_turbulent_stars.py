@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from galaxy_setups import CLOUD_GAS, STARS_IN_CLUMPY_BOX
 from numpy.typing import NDArray
 
 from galaxies import (
@@ -14,7 +15,6 @@ from galaxies import (
     PARSEC,
     PROTON,
     SNAPSHOTS_ALONE,
-    UNITS,
     assert_same_births,
     births,
 )
@@ -56,14 +56,7 @@ k = "2*pi/{SIDE}"
 base_cells = [{CELLS}, {CELLS}, {CELLS}]
 block_size = 8
 upper = [{SIDE}, {SIDE}, {SIDE}]
-
-[hydro]
-gamma = 1.6666666666666667
-{UNITS}
-[gravity]
-enabled = true
-constant = {NEWTON!r}
-
+{CLOUD_GAS}
 [stars]
 enabled = true
 efficiency = 0.5
@@ -152,33 +145,20 @@ def test_the_same_stars_in_blocks_of_any_size(tmp_path: Path, block_size: int, r
     assert_same_births(outcome, reference)
 
 
-BOX = """
-[cooling]
-enabled = true
-method = "original"
-initial_metallicity = 0.1
-
-[stars]
-enabled = true
-model = "multi_freefall_km"
-efficiency = 5.0
-density = 1e-6
-overdensity = 2.0
-mass = 3e6
-"""
+BOX = CLUMPY_BOX + STARS_IN_CLUMPY_BOX + 'model = "multi_freefall_km"\n'
 
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run a small universe with several levels on one rank."""
     folder = tmp_path_factory.mktemp("turbulent")
-    return run_well(folder / "run", CLUMPY_BOX + BOX, *CHECKPOINT_EVERY_STEP)
+    return run_well(folder / "run", BOX, *CHECKPOINT_EVERY_STEP)
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_same_stars_on_more_ranks(tmp_path: Path, box: Outcome, ranks: int) -> None:
     assert len(np.unique(births(box)["level"])) >= 2
-    outcome = run_well(tmp_path / "run", CLUMPY_BOX + BOX, "balance.cost=measured", ranks=ranks)
+    outcome = run_well(tmp_path / "run", BOX, "balance.cost=measured", ranks=ranks)
     assert_same_run(outcome, box)
     assert_same_births(outcome, box)
 

@@ -5,10 +5,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from galaxy_setups import BLACK_HOLES, DENSITY, LENGTH, LIGHT, TIME, half_refined_box, sinks
 from ionization_setups import photon_residual
 from ionized_atoms import ELECTRON_VOLT
 
-from galaxies import GRAVITY, KILOPARSEC, PROTON, SNAPSHOTS_ALONE, X
+from galaxies import SNAPSHOTS_ALONE
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -19,10 +20,7 @@ from running import (
     run_well,
 )
 
-LIGHT = 2.99792458e10
 GROUPS = (13.6, 24.59, 54.42)
-LENGTH, DENSITY = KILOPARSEC, PROTON / X
-TIME = (GRAVITY * DENSITY) ** -0.5  # Newton's constant is 1
 MASS = DENSITY * LENGTH**3
 HOLES = 12
 
@@ -35,32 +33,10 @@ hole_mass = 1e6
 hole_speed = 0.5
 hydrogen_density = 0.1
 temperature_over_mu = 1e4
-
-[mesh]
-base_cells = [12, 12, 12]
-block_size = 4
-max_level = 1
-upper = [24.0, 24.0, 24.0]
-
-[refine]
-region_upper = [8.0, 24.0, 24.0]
-region_level = 1
-
+{half_refined_box(12, 24.0, refined=8.0)}
 [hydro]
 gamma = 1.6666666666666667
-
-[gravity]
-enabled = true
-
-[units]
-length = {LENGTH!r}
-density = {DENSITY!r}
-time = {TIME!r}
-
-[black_holes]
-enabled = true
-seed_mass = 0.0
-merge_length = 0.0
+{BLACK_HOLES}merge_length = 0.0
 drag = false
 
 [radiation]
@@ -83,8 +59,7 @@ EVERY_STEP = ("output.snapshot_interval=1e-9", "output.history_interval=1")
 
 def luminosities(path: Path) -> np.ndarray:
     """Return the luminosities of the black holes of a snapshot in erg/s, by their columns."""
-    with h5py.File(path) as file:
-        holes = {name: data[...] for name, data in file["particles/sinks"].items()}
+    holes = sinks(path)
     share = np.minimum(holes["bondi_rate"] / holes["eddington_rate"], 1.0)
     share = np.where(holes["swallowed"] > 0.0, share, 0.0)
     of_disc = holes["efficiency"] * holes["eddington_rate"] * share

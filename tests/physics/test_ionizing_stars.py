@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from galaxy_setups import STARS_IN_WARM_GAS, WARM_GAS, half_refined_box
 from ionization_setups import photon_residual
 
-from galaxies import MEGAYEAR, SNAPSHOTS_ALONE, UNITS
+from galaxies import MEGAYEAR, SNAPSHOTS_ALONE
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -22,30 +23,13 @@ from running import (
 # one at a periodic corner. Units: pc, Myr, one hydrogen nucleus per cm^3.
 GROUPS = (13.6, 24.59)
 MASS, STARS, END = 1e3, 20, 0.2
-SWARM = f"""
-[problem]
-name = "supernovae"
-temperature_over_mu = 1e4
-hydrogen_density = 0.1
+SWARM = f"""{STARS_IN_WARM_GAS}hydrogen_density = 0.1
 stars = {STARS}
 star_mass = {MASS}
 star_speed = 10.0
 metals = 0.01
 positions = [32.1, 33.3, 20.9, 63.9, 0.02, 63.7]
-
-[mesh]
-base_cells = [8, 8, 8]
-block_size = 4
-max_level = 1
-upper = [64.0, 64.0, 64.0]
-
-[refine]
-region_upper = [32.0, 64.0, 64.0]
-region_level = 1
-
-[hydro]
-gamma = 1.6666666666666667
-{UNITS}
+{half_refined_box(8, 64.0)}{WARM_GAS}
 [radiation]
 speed_ratio = 0.001
 
