@@ -75,8 +75,8 @@ double SweepTime::seconds(int tiles) const {
   if (above == measured_over_fitted_.begin()) return above->second * fitted_.seconds(tiles);
   const auto below = std::prev(above);
   if (above == measured_over_fitted_.end()) return below->second * fitted_.seconds(tiles);
-  const double way = static_cast<double>(tiles - below->first) / (above->first - below->first);
-  return std::lerp(below->second, above->second, way) * fitted_.seconds(tiles);
+  const double fraction = static_cast<double>(tiles - below->first) / (above->first - below->first);
+  return std::lerp(below->second, above->second, fraction) * fitted_.seconds(tiles);
 }
 
 ScheduleModel::ScheduleModel(std::span<const MeasuredSweeps> measured, int threads)

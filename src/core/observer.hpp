@@ -56,8 +56,8 @@ constexpr std::string_view to_string(TransferKind transfer) {
 enum class TransferDirection : std::uint8_t { to_device, to_host };
 inline constexpr int k_transfer_directions = 2;
 // Name of a direction in telemetry.
-constexpr std::string_view to_string(TransferDirection way) {
-  return way == TransferDirection::to_host ? "to_host" : "to_device";
+constexpr std::string_view to_string(TransferDirection direction) {
+  return direction == TransferDirection::to_host ? "to_host" : "to_device";
 }
 
 // Message that this rank sent or received, reported at its completion. Times are those of
@@ -92,7 +92,7 @@ class Observer {
   virtual void count(std::int64_t cells, std::int64_t bytes) = 0;
   // Reports bytes copied between host and device, or that would be copied if their memories
   // differed.
-  virtual void copied(TransferKind /*transfer*/, TransferDirection /*way*/,
+  virtual void copied(TransferKind /*transfer*/, TransferDirection /*direction*/,
                       std::int64_t /*bytes*/) {}
   // Reports the completed messages of one exchange of a component.
   virtual void messages(std::string_view component, int level,
@@ -134,8 +134,8 @@ inline void observe_lap(Phase phase, std::string_view name) {
 }
 
 // Reports a copy; does nothing without observer.
-inline void observe_copy(TransferKind transfer, TransferDirection way, std::int64_t bytes) {
-  if (Observer* observer = Observer::current()) observer->copied(transfer, way, bytes);
+inline void observe_copy(TransferKind transfer, TransferDirection direction, std::int64_t bytes) {
+  if (Observer* observer = Observer::current()) observer->copied(transfer, direction, bytes);
 }
 
 // --- work of kernels, reported before their launch; profiles compare it with their time ----------

@@ -45,11 +45,11 @@ class Bondi final : public Problem {
   }
 
   GasState initial_state(const Position& position, double) const override {
-    Position way;
+    Position displacement;
     double r = 0.0;
     for (int d = 0; d < 3; ++d) {
-      way[d] = position[d] - centre_[d];
-      r += way[d] * way[d];
+      displacement[d] = position[d] - centre_[d];
+      r += displacement[d] * displacement[d];
     }
     r = std::sqrt(r);
     const double x = std::max(r, inner_radius_) / radius_;
@@ -58,7 +58,7 @@ class Bondi final : public Problem {
         .density = density_ * density,
         .pressure = density_ * sound_speed_ * sound_speed_ / gamma_ * std::pow(density, gamma_)};
     if (r > 0.0)
-      for (int d = 0; d < 3; ++d) gas.velocity[d] = -speed * way[d] / r;
+      for (int d = 0; d < 3; ++d) gas.velocity[d] = -speed * displacement[d] / r;
     return gas;
   }
 

@@ -83,7 +83,7 @@ struct CopyRow {
   std::int32_t rank = 0, name = 0;
   std::int8_t level = -1;
   TransferKind transfer = TransferKind::fields;
-  TransferDirection way = TransferDirection::to_device;
+  TransferDirection direction = TransferDirection::to_device;
   std::int32_t copies = 0;
   std::int64_t bytes = 0;
 };

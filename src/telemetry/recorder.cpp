@@ -93,7 +93,7 @@ void Recorder::end_step(std::int64_t now) {
                               .name = scope.name,
                               .level = scope.level,
                               .transfer = c.transfer,
-                              .way = c.way,
+                              .direction = c.direction,
                               .copies = c.copies,
                               .bytes = c.bytes});
   }
@@ -265,8 +265,8 @@ void Recorder::lap(Phase phase, std::string_view name) {
 
 void Recorder::count(std::int64_t cells, std::int64_t bytes) { phases_.count(cells, bytes); }
 
-void Recorder::copied(TransferKind transfer, TransferDirection way, std::int64_t bytes) {
-  phases_.copied(transfer, way, bytes);
+void Recorder::copied(TransferKind transfer, TransferDirection direction, std::int64_t bytes) {
+  phases_.copied(transfer, direction, bytes);
 }
 
 void Recorder::messages(std::string_view component, int level,

@@ -85,7 +85,7 @@ class Recorder final : public Observer {
   void leave() override;
   void lap(Phase phase, std::string_view name) override;
   void count(std::int64_t cells, std::int64_t bytes) override;
-  void copied(TransferKind transfer, TransferDirection way, std::int64_t bytes) override;
+  void copied(TransferKind transfer, TransferDirection direction, std::int64_t bytes) override;
   void messages(std::string_view component, int level,
                 std::span<const MessageReport> done) override;
 

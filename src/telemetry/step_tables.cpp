@@ -97,15 +97,16 @@ void PhaseTable::count(std::int64_t cells, std::int64_t bytes) {
   entries_[scopes_.back().entry].bytes += bytes;
 }
 
-void PhaseTable::copied(TransferKind transfer, TransferDirection way, std::int64_t bytes) {
+void PhaseTable::copied(TransferKind transfer, TransferDirection direction, std::int64_t bytes) {
   const std::size_t entry = scopes_.back().entry;
   const auto is_same_part = [&](const Entry& known) {
     return known.name == entries_[entry].name && known.level == entries_[entry].level;
   };
   auto row = std::find_if(copies_.begin(), copies_.end(), [&](const Copies& known) {
-    return known.transfer == transfer && known.way == way && is_same_part(entries_[known.entry]);
+    return known.transfer == transfer && known.direction == direction &&
+           is_same_part(entries_[known.entry]);
   });
-  if (row == copies_.end()) row = copies_.insert(row, {entry, transfer, way});
+  if (row == copies_.end()) row = copies_.insert(row, {entry, transfer, direction});
   row->copies += 1;
   row->bytes += bytes;
 }

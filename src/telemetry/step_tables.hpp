@@ -32,7 +32,7 @@ class PhaseTable {
   struct Copies {
     std::size_t entry;
     TransferKind transfer;
-    TransferDirection way;
+    TransferDirection direction;
     std::int32_t copies = 0;
     std::int64_t bytes = 0;
   };
@@ -60,7 +60,7 @@ class PhaseTable {
   // Adds work to the innermost scope.
   void count(std::int64_t cells, std::int64_t bytes);
   // Adds a copy between host and device to the innermost scope.
-  void copied(TransferKind transfer, TransferDirection way, std::int64_t bytes);
+  void copied(TransferKind transfer, TransferDirection direction, std::int64_t bytes);
 
   // Phase of the innermost scope.
   Phase innermost() const { return entries_[scopes_.back().entry].phase; }

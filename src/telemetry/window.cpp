@@ -236,7 +236,7 @@ std::vector<Column> columns(const std::vector<CopyRow>& rows, const Names& names
           column("level", rows, &CopyRow::level),
           text_column("name", rows, &CopyRow::name, names),
           kind_column<TransferKind, k_transfer_kinds>("cargo", rows, &CopyRow::transfer),
-          kind_column<TransferDirection, k_transfer_directions>("way", rows, &CopyRow::way),
+          kind_column<TransferDirection, k_transfer_directions>("way", rows, &CopyRow::direction),
           column("copies", rows, &CopyRow::copies),
           column("bytes", rows, &CopyRow::bytes)};
 }

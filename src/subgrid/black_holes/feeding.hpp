@@ -13,7 +13,7 @@ namespace octant::subgrid {
 
 // Weight of a cell for a kernel width `kernel`.
 KOKKOS_INLINE_FUNCTION double kernel_weight(double kernel, const CellAround& cell) {
-  return Kokkos::exp(-cell.square / (kernel * kernel));
+  return Kokkos::exp(-cell.distance_squared / (kernel * kernel));
 }
 
 // Kernel-weighted means of the gas around a black hole: density by volume, the others by mass.
@@ -94,8 +94,8 @@ struct GasRemoval {
     terms[k_energy] = volume * gas[hydro::k_energy];
     terms[k_metals] = metals >= 0 ? volume * gas[metals] : 0.0;
     for (int d = 0; d < 3; ++d)
-      terms[k_angular_momentum + d] =
-          cell.way[(d + 1) % 3] * past[(d + 2) % 3] - cell.way[(d + 2) % 3] * past[(d + 1) % 3];
+      terms[k_angular_momentum + d] = cell.displacement[(d + 1) % 3] * past[(d + 2) % 3] -
+                                      cell.displacement[(d + 2) % 3] * past[(d + 1) % 3];
   }
 };
 

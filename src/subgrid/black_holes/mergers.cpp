@@ -26,12 +26,13 @@ void wrap(const mesh::Geometry& geometry, Vector& position) {
 
 // Merges `light` into `heavy`.
 void merge_into(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) {
-  const Vector way = mesh::nearest_image(geometry, heavy.position, light.position);
+  const Vector displacement = mesh::nearest_image(geometry, heavy.position, light.position);
   const double mass = heavy.mass + light.mass, share = light.mass / mass;
   Vector past, orbit;
   for (int d = 0; d < 3; ++d) past[d] = light.velocity[d] - heavy.velocity[d];
   for (int d = 0; d < 3; ++d)
-    orbit[d] = way[(d + 1) % 3] * past[(d + 2) % 3] - way[(d + 2) % 3] * past[(d + 1) % 3];
+    orbit[d] = displacement[(d + 1) % 3] * past[(d + 2) % 3] -
+               displacement[(d + 2) % 3] * past[(d + 1) % 3];
   const bool turns = std::hypot(orbit[0], orbit[1], orbit[2]) > 0.0;
   const bool is_lighter = light.mass <= heavy.mass;
   const double q = is_lighter ? light.mass / heavy.mass : heavy.mass / light.mass;
@@ -39,7 +40,7 @@ void merge_into(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) 
                                            is_lighter ? light.spin : heavy.spin,
                                            turns ? orbit : Vector{0.0, 0.0, 1.0}));
   for (int d = 0; d < 3; ++d) {
-    heavy.position[d] += share * way[d];
+    heavy.position[d] += share * displacement[d];
     heavy.velocity[d] = (heavy.mass * heavy.velocity[d] + light.mass * light.velocity[d]) / mass;
     heavy.gas_angular_momentum[d] += light.gas_angular_momentum[d];
   }

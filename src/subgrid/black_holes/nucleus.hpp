@@ -43,8 +43,9 @@ struct JetLaw {
   // Returns whether the centre of a cell is in the capsule, the sign of its height, and psi there.
   KOKKOS_INLINE_FUNCTION static InJet look(const Event& event, const CellAround& cell) {
     double height = 0.0;
-    for (int d = 0; d < 3; ++d) height += cell.way[d] * event.direction[d];
-    const double square = cell.square - height * height, reach = event.reach * event.reach;
+    for (int d = 0; d < 3; ++d) height += cell.displacement[d] * event.direction[d];
+    const double square = cell.distance_squared - height * height,
+                 reach = event.reach * event.reach;
     return {Kokkos::abs(height) <= event.reach && square <= reach,
             static_cast<double>((height > 0.0) - (height < 0.0)),
             Kokkos::exp(-0.5 * square / reach)};

@@ -85,7 +85,8 @@ struct RemoveSeedMass {
 double squared(const mesh::Geometry& geometry, const std::array<double, 3>& a,
                const std::array<double, 3>& b) {
   double sum = 0.0;
-  for (const double way : mesh::nearest_image(geometry, a, b)) sum += way * way;
+  for (const double displacement : mesh::nearest_image(geometry, a, b))
+    sum += displacement * displacement;
   return sum;
 }
 

@@ -95,11 +95,11 @@ KOKKOS_FORCEINLINE_FUNCTION double rate_at(const Rates& rates, double u) {
 // cell have count(), energy(node), point(node), and guess(u), a node near u.
 template <class Rates>
 KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u, double t) {
-  CoolingPath way = path_from(rates, u);
-  double rate = way.rate;
+  CoolingPath path = path_from(rates, u);
+  double rate = path.rate;
   if (rate == 0.0) return u;
-  while (way.node >= 0 && way.node < rates.count()) {
-    const double fall = u - way.next.energy, next_rate = way.next.rate;
+  while (path.node >= 0 && path.node < rates.count()) {
+    const double fall = u - path.next.energy, next_rate = path.next.rate;
     if (fall != 0.0) {
       // Most steps end before the next node: rates at both ends of the segment are small.
       const double far = Kokkos::abs(fall);
@@ -108,15 +108,15 @@ KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u,
       const double crossing = ends ? t : crossing_time(fall, rate, next_rate);
       if (ends || crossing > t) return u - rate * t * relaxation((rate - next_rate) / fall * t);
       t -= crossing;
-      u = way.next.energy;
+      u = path.next.energy;
     }
     rate = next_rate;
-    way.node += way.step;
-    if (way.node >= 0 && way.node < rates.count()) way.next = rates.point(way.node);
+    path.node += path.step;
+    if (path.node >= 0 && path.node < rates.count()) path.next = rates.point(path.node);
   }
   // Cooling ends at the lowest temperature of the table; above the highest one, heating continues
   // at the last rate.
-  return way.step < 0 ? u : u - rate * t;
+  return path.step < 0 ? u : u - rate * t;
 }
 
 // Control of advance_implicitly(), an implicit solution with substeps, for comparison.

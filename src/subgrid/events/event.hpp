@@ -21,8 +21,8 @@ struct EventRegion {
 
 // Cell relative to an event.
 struct CellAround {
-  double way[3];  // vector from the event to the cell's centre
-  double square;  // squared length of that vector
+  double displacement[3];  // vector from the event to the cell's centre
+  double distance_squared;
   double volume;
 };
 
@@ -50,10 +50,12 @@ struct Periods {
   }
 
   // Returns the component of a separation along an axis to the nearest periodic image.
-  KOKKOS_FORCEINLINE_FUNCTION double nearest(int axis, double way) const {
+  KOKKOS_FORCEINLINE_FUNCTION double nearest(int axis, double displacement) const {
     const double half = 0.5 * size[axis];
-    if (size[axis] == 0.0) return way;
-    return way > half ? way - size[axis] : way < -half ? way + size[axis] : way;
+    if (size[axis] == 0.0) return displacement;
+    return displacement > half    ? displacement - size[axis]
+           : displacement < -half ? displacement + size[axis]
+                                  : displacement;
   }
 
   // Returns the cell relative to an event.
@@ -62,8 +64,8 @@ struct Periods {
                                                      double volume) const {
     CellAround around{{}, 0.0, volume};
     for (int d = 2; d >= 0; --d) {  // same order of sums as in for_row_inside()
-      around.way[d] = nearest(d, cell[d] - event.centre[d]);
-      around.square += around.way[d] * around.way[d];
+      around.displacement[d] = nearest(d, cell[d] - event.centre[d]);
+      around.distance_squared += around.displacement[d] * around.displacement[d];
     }
     return around;
   }
@@ -71,7 +73,7 @@ struct Periods {
 
 // True if the cell's centre lies within the event's radius.
 KOKKOS_FORCEINLINE_FUNCTION bool is_inside(const EventRegion& event, const CellAround& cell) {
-  return cell.square <= event.radius * event.radius;
+  return cell.distance_squared <= event.radius * event.radius;
 }
 
 // A box of cells in a block: [first, last) along each axis.
@@ -98,9 +100,9 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventRegion& event,
     if (periods.size[d] > 0.0 && 2.0 * (reach * dx + half) >= periods.size[d]) continue;
     // Distance from the event to the centre of the block's first cell, in cells.
     const double middle = block.corner[d] + half - event.centre[d];
-    const double way = (periods.nearest(d, middle) - half) * per_dx + 0.5;
-    bounds.first[d] = within(Kokkos::ceil(-reach - way - slack));
-    bounds.last[d] = within(Kokkos::floor(reach - way + slack) + 1.0);
+    const double displacement = (periods.nearest(d, middle) - half) * per_dx + 0.5;
+    bounds.first[d] = within(Kokkos::ceil(-reach - displacement - slack));
+    bounds.last[d] = within(Kokkos::floor(reach - displacement + slack) + 1.0);
   }
   return bounds;
 }
@@ -113,18 +115,20 @@ KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventRegion& event,
                                                 const mesh::CellRange& cells,
                                                 const Periods& periods, double volume, int first,
                                                 int last, int j, int k, const Visit& visit) {
-  const auto way = [&](int d, int coordinate) {
+  const auto displacement = [&](int d, int coordinate) {
     const double centre = block.corner[d] + (coordinate + 0.5) * cells.cell_size;
     return periods.nearest(d, centre - event.centre[d]);
   };
-  CellAround around{{0.0, way(1, j), way(2, k)}, 0.0, volume};
+  CellAround around{{0.0, displacement(1, j), displacement(2, k)}, 0.0, volume};
   const double most = event.radius * event.radius;
-  const double across = around.way[2] * around.way[2] + around.way[1] * around.way[1];
+  const double across = around.displacement[2] * around.displacement[2] +
+                        around.displacement[1] * around.displacement[1];
   if (across > most) return;
   for (int i = first; i < last; ++i) {
-    around.way[0] = way(0, i);
-    around.square = across + around.way[0] * around.way[0];
-    if (around.square <= most) visit((k * cells.block_size() + j) * cells.block_size() + i, around);
+    around.displacement[0] = displacement(0, i);
+    around.distance_squared = across + around.displacement[0] * around.displacement[0];
+    if (around.distance_squared <= most)
+      visit((k * cells.block_size() + j) * cells.block_size() + i, around);
   }
 }
 

@@ -47,7 +47,7 @@ struct KineticBlast {
   // Component of q along an axis. A radius of 0 includes at most one cell, around the star itself.
   KOKKOS_INLINE_FUNCTION static double distance(const Event& event, const CellAround& cell,
                                                 int axis) {
-    return event.region.radius > 0.0 ? cell.way[axis] / event.region.radius : 0.0;
+    return event.region.radius > 0.0 ? cell.displacement[axis] / event.region.radius : 0.0;
   }
 
   // Sets the terms of a cell in the sums.
@@ -167,9 +167,9 @@ struct StochasticBlast {
     const double dx = Kokkos::cbrt(cell.volume);
     auto number =
         static_cast<std::uint32_t>(static_cast<int>(Kokkos::floor(Kokkos::log2(dx) + 0.5)) & 255);
-    for (const double way : cell.way)
-      number =
-          number << 8 | static_cast<std::uint32_t>(static_cast<int>(Kokkos::floor(way / dx)) & 255);
+    for (const double displacement : cell.displacement)
+      number = number << 8 |
+               static_cast<std::uint32_t>(static_cast<int>(Kokkos::floor(displacement / dx)) & 255);
     return number;
   }
 };
@@ -188,10 +188,10 @@ struct SolidAngle {
 
   // Solid angle of a cell's face at the distance r (Hopkins et al. 2018, eq. 2).
   KOKKOS_INLINE_FUNCTION explicit SolidAngle(const CellAround& cell) {
-    const double dx = Kokkos::cbrt(cell.volume), r = Kokkos::sqrt(cell.square);
+    const double dx = Kokkos::cbrt(cell.volume), r = Kokkos::sqrt(cell.distance_squared);
     const double away = r > 0.5 * dx ? r : 0.5 * dx;
     share = 0.5 * (1.0 - 1.0 / Kokkos::sqrt(1.0 + dx * dx / (std::numbers::pi * away * away)));
-    for (int d = 0; d < 3; ++d) direction[d] = r > 0.0 ? cell.way[d] / r : 0.0;
+    for (int d = 0; d < 3; ++d) direction[d] = r > 0.0 ? cell.displacement[d] / r : 0.0;
   }
 };
 
@@ -343,7 +343,7 @@ struct MechanicalBlast {
   // the blast has radiated the rest (Hopkins et al. 2018).
   KOKKOS_INLINE_FUNCTION static double kept_heat(const Event& event, const Blast& blast,
                                                  const CellAround& cell) {
-    const double r = Kokkos::sqrt(cell.square);
+    const double r = Kokkos::sqrt(cell.distance_squared);
     if (!blast.has_cooled || r <= event.cooling_radius) return 1.0;
     return Kokkos::pow(r / event.cooling_radius, -6.5);
   }
