@@ -23,7 +23,7 @@ using subgrid::HoleMerger;
 using subgrid::StarBirth;
 
 // Maximum range of sort positions (Table::place) of the rows that rank 0 holds at a time.
-constexpr std::uint64_t k_positions_at_once = 1 << 17;
+constexpr std::uint64_t k_max_positions = 1 << 17;
 
 // Temporary files, removed in the destructor, also after errors.
 struct TemporaryFiles {
@@ -145,7 +145,7 @@ void EventLog<Event>::write(const Communicator& communicator, const std::string&
         communicator.min(next == rows_.cend() ? k_none : place_of(*next).first);
     if (first == k_none) break;
     const auto end = std::find_if(next, rows_.cend(), [&](const Row& row) {
-      return place_of(row).first - first >= k_positions_at_once;
+      return place_of(row).first - first >= k_max_positions;
     });
     const std::vector<int> to_root(end - next, 0);
     auto here = route(communicator, std::span<const int>(to_root),

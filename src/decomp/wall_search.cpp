@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t k_histogram_bins = 1 << 17;  // 1 MiB
 constexpr std::int64_t k_max_bins = 256;            // per interval
-constexpr std::int64_t k_fewest_bins = 8;
+constexpr std::int64_t k_min_bins = 8;
 
 // Wall that is not yet final: it lies within [low, high], and the points below `low` cost
 // `cost_below`. `target` is the required cost below the wall. Shares are those of WallRules.
@@ -88,7 +88,7 @@ class WallSearch {
   void choose_bins() {
     if (intervals_.empty()) return;
     const std::int64_t most = std::clamp(
-        k_histogram_bins / static_cast<std::int64_t>(intervals_.size()), k_fewest_bins, k_max_bins);
+        k_histogram_bins / static_cast<std::int64_t>(intervals_.size()), k_min_bins, k_max_bins);
     std::int64_t bins = 0;
     for (Interval& interval : intervals_) {
       const Key width = interval.high - interval.low;

@@ -230,7 +230,8 @@ struct RewriteCells {
 class Rewriting {
  public:
   void add(const FieldView& field, int axis, const Rewrite& rule) {
-    OCTANT_REQUIRE(count_ < k_most, "more than {} ghost layers are filled at once", k_most);
+    OCTANT_REQUIRE(count_ < k_max_items, "more than {} ghost layers are filled at once",
+                   k_max_items);
     items_[count_++] = {field, axis, rule};
     cells_ = std::max(cells_, points_along(field, axis));
     rows_ = std::max(rows_, points_across(field, axis));
@@ -264,8 +265,8 @@ class Rewriting {
     return (axis == 2 ? f.ny : f.nz) + 2;
   }
 
-  static constexpr int k_most = 8;
-  FieldRewrite items_[k_most];
+  static constexpr int k_max_items = 8;
+  FieldRewrite items_[k_max_items];
   int count_ = 0, cells_ = 0, rows_ = 0;
   std::int64_t values_ = 0;
 };

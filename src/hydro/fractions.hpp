@@ -327,8 +327,8 @@ KOKKOS_FORCEINLINE_FUNCTION V factor_for_bounds(const FractionRange<V>& range,
 // reading back states just stored.
 template <class V>
 struct KeptValues {
-  static constexpr int k_most = SimdTraits<V>::width > 1 ? 4 : 1;
-  FaceValues<V> of[k_most];
+  static constexpr int k_max_values = SimdTraits<V>::width > 1 ? 4 : 1;
+  FaceValues<V> of[k_max_values];
 
   // Scales the excesses of a group of `count` fractions, if the factor is less than 1.
   template <int count, int first_face, class Cell>
@@ -396,7 +396,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
   constexpr int first_face = Inside ? 0 : lower_face(2);
   const bool alone = last - first == 1;
   const GroupSum<V> group(cell, first, last, groups);
-  const bool keeps = group.has_mixture && last - first <= KeptValues<V>::k_most;
+  const bool keeps = group.has_mixture && last - first <= KeptValues<V>::k_max_values;
   KeptValues<V> kept;
   V min_factor(1.0);
   for (int n = first; n < last; ++n) {
@@ -435,7 +435,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
   }
   if (alone) return;
   if (keeps) {
-    if constexpr (KeptValues<V>::k_most > 1) {
+    if constexpr (KeptValues<V>::k_max_values > 1) {
       const auto put_kept = [&]<int count>() OCTANT_INLINE_LAMBDA {
         if (departure.may_exceed) kept.template scale<count, first_face>(cell, first, min_factor);
         kept.template put<count, first_face>(cell, states, first, group);

@@ -132,10 +132,10 @@ KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const GasAt
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their
 // groups of mixtures. Copied by value.
 struct FractionGroups {
-  static constexpr int k_most_variables = 32;
+  static constexpr int k_max_variables = 32;
   // Index after the last variable of the group that begins with a variable; 0 if the variable is
   // not a fraction.
-  Kokkos::Array<std::int16_t, k_most_variables> end{};
+  Kokkos::Array<std::int16_t, k_max_variables> end{};
   // Maximum deviation from 1 of the sum of fractions in a mixture.
   double tolerance = 1e-10;
 };

@@ -200,7 +200,7 @@ KOKKOS_FORCEINLINE_FUNCTION SurfaceStates<V, At> surface_states(const At& at) {
 
 // Addresses of the states of the pack of cells that begins with (j, i), in the planes of a Surface.
 template <class Surface>
-struct PlaceOnSurface {
+struct SurfacePoints {
   Surface surface;
   int j, i;
   KOKKOS_FORCEINLINE_FUNCTION double* operator()(int point, int n) const {
@@ -210,7 +210,7 @@ struct PlaceOnSurface {
 // Returns the accessor for the states of the pack of cells that begins with (j, i).
 template <class Surface>
 KOKKOS_FORCEINLINE_FUNCTION auto states_on(const Surface& surface, int j, int i) {
-  return surface_states<SimdDouble>(PlaceOnSurface<Surface>{surface, j, i});
+  return surface_states<SimdDouble>(SurfacePoints<Surface>{surface, j, i});
 }
 
 // Computes fluxes through lower faces along an axis of the pack of cells from (i, j, k) on.

@@ -45,7 +45,7 @@ struct Range {
 // levels only remove what the coarse flux has already removed, so that k_max_to_finer applies only
 // to the gain of a cell.
 struct BoundaryCells {
-  static constexpr int k_most = FractionGroups::k_most_variables;
+  static constexpr int k_max_variables = FractionGroups::k_max_variables;
 
   mesh::BlockLayout layout;
   RefluxedLevel boundary;
@@ -74,7 +74,7 @@ struct BoundaryCells {
     for (int first = k_hydro_variables; first < layout.swept;) {
       const int end = groups.end[first];
       if (end > first) {
-        Range ranges[k_most];
+        Range ranges[k_max_variables];
         for (int v = first; v < end; ++v)
           ranges[v - first] = range_in_block(team, boundary.corrections.tasks(block.begin).slot, v);
         for_cells(team, block, [&](int task, int n, std::int64_t cell) {
@@ -167,15 +167,15 @@ struct BoundaryCells {
   }
 
   KOKKOS_INLINE_FUNCTION void withhold_group(const CorrectedBlock& block,
-                                             const Range (&ranges)[k_most], int first, int end,
-                                             int task, int n, std::int64_t cell) const {
+                                             const Range (&ranges)[k_max_variables], int first,
+                                             int end, int task, int n, std::int64_t cell) const {
     const CorrectionTask& side = boundary.corrections.tasks(task);
     const int in_block = static_cast<int>(cell - side.slot * layout.stride_slot);
     const double mass = next[cell], old_mass = old[cell];
     const double certain_mass = certain(block, cell, in_block, k_mass);
     const bool is_certain = certain_mass > k_min_certain_mass * old_mass;
     // difference from the certain value, and the fraction of it that is withheld
-    double difference[k_most], withheld_fraction[k_most];
+    double difference[k_max_variables], withheld_fraction[k_max_variables];
     double sum = 0.0, certain_sum = 0.0, largest = 0.0;
     for (int v = first; v < end; ++v) {
       const double value = next[at(cell, v)] / mass, before = old[at(cell, v)] / old_mass;

@@ -19,7 +19,7 @@ namespace loops {
 
 // Number of blocks below which the host adds their totals; copying them is then faster than
 // kernels.
-inline constexpr int k_few_blocks = 512;
+inline constexpr int k_max_host_blocks = 512;
 
 // Functor for a Kokkos reduction: the maximum of each term over all blocks, at least 0.
 template <int Count>
@@ -110,7 +110,7 @@ loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const 
                                 const std::array<double, Terms::sums>& scales,
                                 std::span<ReproducibleSum> sums) {
   if constexpr (!k_device_is_host)
-    if (range.count() >= loops::k_few_blocks)
+    if (range.count() >= loops::k_max_host_blocks)
       return loops::add_on_device<Schedule>(name, range, terms, scales, sums);
   return loops::add_on_host<Schedule>(name, range, terms, scales, sums);
 }

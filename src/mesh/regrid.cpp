@@ -132,7 +132,7 @@ void Mesh::remove_children(const OctantMasks& wanted) {
 namespace {
 
 // maximum number of bytes that a rank sends per round
-constexpr std::int64_t k_bytes_at_once = 4 << 20;
+constexpr std::int64_t k_max_round_bytes = 4 << 20;
 
 struct Mover {
   int target, slot;  // new owner of a block, and its slot on this rank
@@ -193,7 +193,7 @@ void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::ve
 void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
   const int rank = communicator().rank(), ranks = communicator().size();
   const std::int64_t block_bytes = layout_.stride_slot * static_cast<std::int64_t>(sizeof(double));
-  const auto at_once = std::max<std::int64_t>(k_bytes_at_once / block_bytes, 1);
+  const auto at_once = std::max<std::int64_t>(k_max_round_bytes / block_bytes, 1);
   for (int l = 0; l <= tree_->max_level(); ++l) {
     std::vector<Mover> movers;
     for (std::size_t n = 0; n < owners[l].size(); ++n)

@@ -112,7 +112,7 @@ ForceLevelField force_level_field(const mesh::Geometry& geometry, int level, con
 constexpr KernelCost k_product_cost{56.0, 35.0};
 
 // Number of terms up to which the host adds faster than kernels for exact parts are launched.
-constexpr std::int64_t k_few_terms = 2048;
+constexpr std::int64_t k_max_host_terms = 2048;
 
 // Computes the terms of all particles of a level: masses times the field, then squared masses of
 // particles assigned to their own level, and of the others.
@@ -282,7 +282,7 @@ Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields,
   // Terms of levels with few particles are copied to the host together.
   std::vector<std::int64_t> few(levels_.size(), 0);
   for (int level = coarsest; level <= mesh_.finest_level(); ++level)
-    if (const int count = levels_[level].set.count(); count <= k_few_terms) few[level] = count;
+    if (const int count = levels_[level].set.count(); count <= k_max_host_terms) few[level] = count;
   const auto terms_of_few = mesh::uninitialised<double>(
       "products", 3 * std::accumulate(few.begin(), few.end(), std::int64_t{0}));
   std::int64_t first = 0;

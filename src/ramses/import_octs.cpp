@@ -20,7 +20,7 @@ namespace {
 
 // Bytes that a rank reads and sends per batch: enough that ranks rarely wait, and little compared
 // with the state.
-constexpr std::int64_t k_bytes_at_once = 4'000'000;
+constexpr std::int64_t k_max_batch_bytes = 4'000'000;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ std::size_t OctDelivery::item_bytes() const {
 
 // Batch size; odd, since otherwise columns of variables would map to the same sets of a cache.
 std::int64_t OctDelivery::batch_size() const {
-  return k_bytes_at_once / static_cast<std::int64_t>(item_bytes()) | 1;
+  return k_max_batch_bytes / static_cast<std::int64_t>(item_bytes()) | 1;
 }
 
 std::int64_t OctDelivery::deliver_level(int level, const Store& store) {

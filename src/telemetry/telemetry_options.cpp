@@ -42,7 +42,7 @@ void declare(ParameterSchema& schema, TelemetryOptions& options) {
 namespace {
 
 constexpr std::size_t k_remembered = 64;
-constexpr std::size_t k_fewest = 4;  // minimum number of steps for a median
+constexpr std::size_t k_min_steps = 4;  // minimum number of steps for a median
 
 [[noreturn]] void refuse(const std::string& text) {
   throw InputError(
@@ -81,7 +81,7 @@ bool Trigger::fires(double seconds) {
   std::vector<double> sorted(before_.begin(), before_.end());
   before_.push_back(seconds);
   if (before_.size() > k_remembered) before_.pop_front();
-  if (sorted.size() < k_fewest) return false;
+  if (sorted.size() < k_min_steps) return false;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   return seconds > factor_ * *middle;

@@ -43,7 +43,7 @@ AffectedBlocks in_order(std::vector<BlockEventPair> block_event_pairs) {
 // Uniform bins, at least as wide as the largest event radius, over the extent of the blocks plus a
 // margin of that radius. A bin lists each of its events once for every periodic image within it.
 struct Bins {
-  static constexpr int k_most = 128;  // maximum number of bins along an axis
+  static constexpr int k_max_bins = 128;  // maximum number of bins along an axis
 
   int count[3] = {1, 1, 1};
   double lower[3] = {}, per_length[3] = {};
@@ -101,7 +101,7 @@ Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> regions) {
   Bins bins;
   for (int d = 0; d < 3; ++d) {
     const double length = extent.upper[d] - extent.lower[d];
-    bins.count[d] = std::clamp(static_cast<int>(length / radius), 1, Bins::k_most);
+    bins.count[d] = std::clamp(static_cast<int>(length / radius), 1, Bins::k_max_bins);
     bins.lower[d] = extent.lower[d];
     bins.per_length[d] = bins.count[d] / length;
   }

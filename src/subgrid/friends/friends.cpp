@@ -11,7 +11,7 @@ namespace octant::subgrid::friends {
 
 namespace {
 
-constexpr int k_few_points = 8;  // maximum number of points of a leaf
+constexpr int k_max_leaf_points = 8;  // maximum number of points of a leaf
 constexpr int k_bits_per_axis = Octree::k_levels - 1;
 
 std::vector<KeyedPoint> in_morton_order(std::span<const Point> points, const Box& box) {
@@ -58,7 +58,8 @@ Octree::Octree(std::span<const Point> points, const Linking& linking, double clo
     const int begin = nodes_[n].begin, end = nodes_[n].end, level = levels[n];
     nodes_[n].box = bounding_box(this->points().subspan(begin, end - begin));
     nodes_[n].all_friends = fits(nodes_[n].box, close);
-    if (nodes_[n].all_friends || end - begin <= k_few_points || level == k_bits_per_axis) continue;
+    if (nodes_[n].all_friends || end - begin <= k_max_leaf_points || level == k_bits_per_axis)
+      continue;
     nodes_[n].first_child = static_cast<int>(nodes_.size());
     const int shift = 3 * (k_bits_per_axis - 1 - level);
     for (int first = begin; first < end;) {

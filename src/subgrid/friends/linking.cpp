@@ -26,7 +26,7 @@ void check_points(std::span<const Point> points, const Box& box, const Linking& 
 namespace {
 
 // Maximum number of pairs that are all tested.
-constexpr std::size_t k_few_pairs = 64;
+constexpr std::size_t k_max_direct_pairs = 64;
 
 bool any_pair_near(std::span<const Point> a, std::span<const Point> b, const Linking& linking) {
   const double most = linking.length * linking.length;
@@ -47,7 +47,7 @@ std::vector<Point> points_near(const Box& box, std::span<const Point> points,
 }  // namespace
 
 bool any_near(std::span<const Point> a, std::span<const Point> b, const Linking& linking) {
-  if (a.size() * b.size() <= k_few_pairs) return any_pair_near(a, b, linking);
+  if (a.size() * b.size() <= k_max_direct_pairs) return any_pair_near(a, b, linking);
   const std::vector<Point> near_b = points_near(bounding_box(b), a, linking);
   if (near_b.empty()) return false;
   return any_pair_near(near_b, points_near(bounding_box(near_b), b, linking), linking);
