@@ -140,11 +140,11 @@ class GodunovStates {
   // Prevents outflow that is too hot: see limit_face_temperature(). Omitted where pressures may be
   // negative.
   template <bool Inside, class V, class Cell, class States>
-  KOKKOS_FORCEINLINE_FUNCTION void limit_temperature(const V& thinnest, const Cell& cell,
+  KOKKOS_FORCEINLINE_FUNCTION void limit_temperature(const V& min_density, const Cell& cell,
                                                      const States& states) const {
     if constexpr (!std::is_same_v<G, IdealGas>)
       if (gas_.cold.lowest_pressure() < 0.0) return;
-    if (any(is_rarefied(thinnest, V(cell(k_density, 0, 0, 0)))))
+    if (any(is_rarefied(min_density, V(cell(k_density, 0, 0, 0)))))
       limit_face_temperature<Inside, V>(cell, states);
   }
 
@@ -211,7 +211,7 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
       this->put_exponent(put, w, this->adiabatic_modulus(w));
     }
     const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
-    V thinnest = cell(k_density, 0, 0, 0);
+    V min_density = cell(k_density, 0, 0, 0);
     const auto put_axis = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
       Faces<V> face;
       if constexpr (Balanced) {
@@ -226,7 +226,7 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
       } else {
         face = faces<V>(n, line);
       }
-      if (n == k_density) thinnest = min(thinnest, min(face.lower, face.upper));
+      if (n == k_density) min_density = min(min_density, min(face.lower, face.upper));
       const V floor(this->floor_of(n));
       this->put_floored(put, lower_face(axis), n, face.lower, floor);
       this->put_floored(put, upper_face(axis), n, face.upper, floor);
@@ -240,7 +240,7 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
     };
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
-    this->template limit_temperature<Inside, V>(thinnest, cell, put);
+    this->template limit_temperature<Inside, V>(min_density, cell, put);
     if (this->variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool all) OCTANT_INLINE_LAMBDA {
       const V mean = cell(n, 0, 0, 0);

@@ -156,11 +156,11 @@ void declare(ParameterSchema& schema, RunOptions& o) {
 }
 
 RunControl::RunControl(const RunOptions& options, const std::string& directory,
-                       const Communicator& communicator, bool heeds_signals)
+                       const Communicator& communicator, bool handles_signals)
     : options_(options),
       control_path_(directory + "/" + options.control_file),
       communicator_(communicator) {
-  if (heeds_signals) signals_.emplace(communicator.is_root());
+  if (handles_signals) signals_.emplace(communicator.is_root());
 }
 
 void RunControl::read_control_file(ControlUpdate& update) {

@@ -62,9 +62,9 @@ struct UserRequests {
 // single warning. At most one object may exist.
 class RunControl {
  public:
-  // `heeds_signals`: false leaves signals to the program that embeds Octant.
+  // `handles_signals`: false leaves signals to the program that embeds Octant.
   RunControl(const RunOptions& options, const std::string& directory,
-             const Communicator& communicator, bool heeds_signals);
+             const Communicator& communicator, bool handles_signals);
 
   // Checks for requests; may change the intervals of `output`. `step_seconds` is the duration of a
   // step. Collective.
