@@ -180,8 +180,8 @@ class ThirteenLines {
         rotation_per_spin_(3.0 / a.sweep.dx),
         frame_rotation_(0.5 * a.sweep.dx * a.frame.angular_velocity) {}
 
-  template <bool Inside, class V, class Cell, class Place, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
+  template <bool Inside, class V, class Cell, class PositionFunction, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const PositionFunction&,
                                                const Put& put) const {
     put(k_centre, k_weight_index, Where::template share<V>(cell, gas_));
     Vector<V> rotation{V(0.0), V(0.0), V(0.0)};

@@ -130,7 +130,7 @@ class Neighbourhood::Builder {
   }
 
   // Finds the blocks at the 27 positions around a block.
-  void look_around(int slot, RemoteCells& remote) {
+  void find_neighbours(int slot, RemoteCells& remote) {
     const mesh::Neighbours& holders = tree_.level(level_).neighbours(slot);
     const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
     for (int n = 0; n < 27; ++n) {
@@ -270,7 +270,7 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     const BlockCoordinates block = morton_decode(key);
     for (int d = 0; d < 3; ++d) homes[slot].first_cell[d] = block[d] * N;
     homes[slot].refined = level_blocks.refined(slot);
-    sides.look_around(slot, around);
+    sides.find_neighbours(slot, around);
     if (level == 0) continue;
     homes[slot].level_continues = level_at(tree, level, slot);
     coarse_location_finder.find_coarser_cells(slot, coarse);

@@ -22,7 +22,7 @@ void Problem::initial_level(const mesh::Mesh& mesh, int level, const StateReceiv
 LatticeStates Problem::inflow_states(int axis, int side, const Lattice& centres) const {
   return [this, axis, side, centres](double time, const PointReceiver& receive) {
     for (std::int64_t point = 0; point < centres.points(); ++point)
-      receive(point, inflow_state({axis, side, centres.place(point), time}));
+      receive(point, inflow_state({axis, side, centres.position(point), time}));
   };
 }
 

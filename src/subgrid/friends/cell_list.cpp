@@ -20,24 +20,24 @@ void sort_by_key(std::vector<KeyedPoint>& points, int bits) {
   const auto digits = std::size_t{1} << digit_bits;
 
   // Counts of each digit in all passes.
-  std::vector<int> places(passes * digits, 0);
+  std::vector<int> counts(passes * digits, 0);
   for (const KeyedPoint& point : points)
     for (int pass = 0; pass < passes; ++pass)
-      ++places[pass * digits + (point.key >> pass * digit_bits & (digits - 1))];
+      ++counts[pass * digits + (point.key >> pass * digit_bits & (digits - 1))];
 
   std::vector<KeyedPoint> sorted(points.size());
   for (int pass = 0; pass < passes; ++pass) {
-    int* const place = places.data() + pass * digits;
+    int* const begins = counts.data() + pass * digits;
     const int shift = pass * digit_bits;
-    if (place[points[0].key >> shift & (digits - 1)] == static_cast<int>(points.size())) continue;
+    if (begins[points[0].key >> shift & (digits - 1)] == static_cast<int>(points.size())) continue;
     int begin = 0;
     for (std::size_t digit = 0; digit < digits; ++digit) {
-      const int count = place[digit];
-      place[digit] = begin;
+      const int count = begins[digit];
+      begins[digit] = begin;
       begin += count;
     }
     for (const KeyedPoint& point : points)
-      sorted[place[point.key >> shift & (digits - 1)]++] = point;
+      sorted[begins[point.key >> shift & (digits - 1)]++] = point;
     points.swap(sorted);
   }
 }
@@ -76,7 +76,7 @@ bool CellGrid::divide_cells(double diagonal) {
 }
 
 Box CellGrid::box(std::int64_t key) const {
-  const CellIndices there = place(key);
+  const CellIndices there = coordinates(key);
   Box box;
   for (int d = 0; d < 3; ++d) {
     const double width = per_length_[d] > 0.0 ? 1.0 / per_length_[d] : 0.0;
@@ -86,11 +86,11 @@ Box CellGrid::box(std::int64_t key) const {
   return box;
 }
 
-bool CellGrid::wrap(int axis, std::int64_t& place) const {
-  if (place >= 0 && place < cells_[axis]) return true;
+bool CellGrid::wrap(int axis, std::int64_t& coordinate) const {
+  if (coordinate >= 0 && coordinate < cells_[axis]) return true;
   if (!periodic_[axis]) return false;
-  place %= cells_[axis];
-  if (place < 0) place += cells_[axis];
+  coordinate %= cells_[axis];
+  if (coordinate < 0) coordinate += cells_[axis];
   return true;
 }
 

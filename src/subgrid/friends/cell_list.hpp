@@ -53,13 +53,13 @@ class CellGrid {
     return (cell_index[2] * cells_[1] + cell_index[1]) * cells_[0] + cell_index[0];
   }
   // Coordinates of the cell with this key.
-  CellIndices cell_index(std::int64_t key) const {
+  CellIndices coordinates(std::int64_t key) const {
     const std::int64_t row = key / cells_[0], plane = row / cells_[1];
     return {key - row * cells_[0], row - plane * cells_[1], plane};
   }
   Box box(std::int64_t key) const;  // box of the cell with this key
   // Wraps a coordinate along a periodic axis. Returns false if it is outside a non-periodic axis.
-  bool wrap(int axis, std::int64_t& cell_index) const;
+  bool wrap(int axis, std::int64_t& coordinate) const;
 
   // Number of cells along an axis.
   std::int64_t cells(int axis) const { return cells_[axis]; }
@@ -133,7 +133,7 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
   std::int64_t row_key = -1;  // key of the first cell in the row
   for (int cell = 0; cell < cells; ++cell) {
     if (row_key < 0 || keys[cell] - row_key >= length) {
-      const CellIndices cell_index = grid.cell_index(keys[cell]);
+      const CellIndices cell_index = grid.coordinates(keys[cell]);
       row_key = keys[cell] - cell_index[0];
       for (Row& row : rows) {
         CellIndices there{0, cell_index[1] + row.step_y, cell_index[2] + row.step_z};

@@ -76,7 +76,7 @@ class CopyFinder {
 // Returns the keys of a cell and its neighbours without duplicates.
 std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
   std::vector<std::int64_t> keys;
-  const CellIndices cell_index = grid_.cell_index(key);
+  const CellIndices cell_index = grid_.coordinates(key);
   for (int n = 0; n < 27; ++n) {
     CellIndices there{cell_index[0] + n % 3 - 1, cell_index[1] + n / 3 % 3 - 1,
                       cell_index[2] + n / 9 - 1};
@@ -194,8 +194,8 @@ int first_of(PartName name) { return static_cast<int>(name & 0xffffffff); }
 class PartMinima {
  public:
   void add(PartName part, std::uint64_t value) {
-    const auto [cell_index, is_new] = least_.try_emplace(part, value);
-    if (!is_new) cell_index->second = std::min(cell_index->second, value);
+    const auto [entry, is_new] = least_.try_emplace(part, value);
+    if (!is_new) entry->second = std::min(entry->second, value);
   }
 
   struct PartMinimum {
@@ -248,26 +248,26 @@ class Parts {
     for (std::size_t n = 0; n < names_.size(); ++n) minima.add(grandparent_[n], values[n]);
     std::vector<std::uint64_t> least(names_.size(), std::numeric_limits<std::uint64_t>::max());
     for (const auto& [part, value] : minima.deliver(communicator_))
-      least[cell_index(part)] = std::min(least[cell_index(part)], value);
+      least[index_of(part)] = std::min(least[index_of(part)], value);
     return values_of(grandparent_, least);
   }
 
  private:
-  std::size_t cell_index(PartName own) const {
+  std::size_t index_of(PartName own) const {
     return std::lower_bound(names_.begin(), names_.end(), own) - names_.begin();
   }
 
   // One round of FastSV. Returns true if the grandparent of any part on this rank has changed.
   bool hook_and_shorten(const std::vector<Link>& links) {
     PartMinima to_neighbours, to_parents;
-    for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[cell_index(own)]);
+    for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[index_of(own)]);
     std::vector<PartName> next = parent_;
     for (const auto& [part, value] : to_neighbours.deliver(communicator_)) {
-      to_parents.add(parent_[cell_index(part)], value);
-      next[cell_index(part)] = std::min(next[cell_index(part)], value);
+      to_parents.add(parent_[index_of(part)], value);
+      next[index_of(part)] = std::min(next[index_of(part)], value);
     }
     for (const auto& [part, value] : to_parents.deliver(communicator_))
-      next[cell_index(part)] = std::min(next[cell_index(part)], value);
+      next[index_of(part)] = std::min(next[index_of(part)], value);
     for (std::size_t n = 0; n < next.size(); ++n) next[n] = std::min(next[n], grandparent_[n]);
 
     parent_ = std::move(next);
@@ -286,7 +286,7 @@ class Parts {
     for (const PartName name : names) ranks.push_back(rank_of(name));
     const auto asked = route(communicator_, ranks, std::span<const PartName>(names));
     std::vector<std::uint64_t> answers;
-    for (const PartName name : asked.items) answers.push_back(values[cell_index(name)]);
+    for (const PartName name : asked.items) answers.push_back(values[index_of(name)]);
     // Names are sorted by rank, and so are the answers.
     const auto received =
         route(communicator_, asked.sources, std::span<const std::uint64_t>(answers)).items;

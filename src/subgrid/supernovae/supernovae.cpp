@@ -360,7 +360,7 @@ class Supernovae final : public Process {
           std::span<const Event>(of_law), search_);
     };
     if (options_.mode == Mode::mechanical)
-      return apply(MechanicalBlast{options_.kinetic_fraction}, look_around(sync, events));
+      return apply(MechanicalBlast{options_.kinetic_fraction}, measure_surroundings(sync, events));
     if (options_.mode == Mode::stochastic) {
       constexpr double k_weight = 0.6;  // mean molecular weight of hot gas
       const double temperature = sync.units.temperature();
@@ -375,8 +375,8 @@ class Supernovae final : public Process {
   }
 
   // Returns the events with the state of the ambient gas.
-  std::vector<MechanicalBlast::Event> look_around(const SyncPoint& sync,
-                                                  const std::vector<Supernova>& events) const {
+  std::vector<MechanicalBlast::Event> measure_surroundings(
+      const SyncPoint& sync, const std::vector<Supernova>& events) const {
     const auto surroundings =
         sum_events(sync.mesh, BlastSurroundings{metals_}, EventTarget{gas_of(sync), metals_},
                    std::span<const Supernova>(events), search_);
@@ -403,7 +403,7 @@ class Supernovae final : public Process {
     const supernovae::Lighten kernel{set.columns().mass,
                                      mesh::to_device("exploding stars", exploding.rows),
                                      mesh::to_device("remaining mass", exploding.mass_left)};
-    mesh::for_items("lighten stars", std::ssize(exploding.rows), kernel);
+    mesh::for_items("reduce star masses", std::ssize(exploding.rows), kernel);
   }
 
   supernovae::Options options_;

@@ -38,7 +38,7 @@ TEST(FortranFile, a_record_of_several_parts_is_one) {
   bytes.add(std::int32_t{4}).add(7.25F).add(std::int32_t{4});
   FortranFile file(bytes.write(testing::TempDir() + "octant_parts"));
   EXPECT_EQ(file.reals("three numbers", 3), (std::vector<double>{1.5, 2.5, 3.5}));
-  EXPECT_EQ(file.place().records, 1);
+  EXPECT_EQ(file.position().records, 1);
   EXPECT_EQ(file.real("a single one"), 7.25);
   EXPECT_TRUE(file.at_end());
 }
@@ -56,7 +56,7 @@ TEST(FortranFile, some_numbers_of_a_record_are_read) {
   file.reals("single ones", 3, 1, two);
   EXPECT_EQ(two, (std::vector{6.5, 7.5}));
   std::vector<std::int64_t> last(1), none;
-  const RecordPosition before = file.place();
+  const RecordPosition before = file.position();
   file.integers("the last", 3, 2, last);
   EXPECT_EQ(last[0], 10);
   EXPECT_TRUE(file.at_end());
