@@ -29,7 +29,7 @@ particles::ParticleBatch ParticleTable::share(const Communicator& communicator) 
     if (line.numbers.size() != columns)
       throw InputError(
           "{}: expected {} numbers (position, velocity and mass of a particle), found {}",
-          line.place, columns, line.numbers.size());
+          line.location, columns, line.numbers.size());
   const auto total = static_cast<std::int64_t>(lines.size());
   const RowRange own = even_share(total, communicator.rank(), communicator.size());
   const std::uint64_t first_id = particles::dark_matter().first_id();

@@ -28,7 +28,7 @@ TEST(RandomLeaves, FillTheCubeAndTouchLeavesOfNeighbouringLevelsOnly) {
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       const int end = (4 << leaves[n].level) - 1;
       int inner = 0;
-      for (const std::int32_t c : leaves[n].place) inner += (c > 0) + (c < end);
+      for (const std::int32_t c : leaves[n].position) inner += (c > 0) + (c < end);
       EXPECT_GE(faces[n], inner);
     }
   }

@@ -292,7 +292,7 @@ TYPED_TEST(CellLoop, results_do_not_depend_on_slots) {
       std::vector<std::array<int, 2>> found;
       for (const Cell& cell :
            find_cells<TypeParam>("great cells", of.mesh.leaf_cells(level), Above{field, 1e3}))
-        found.push_back({cell.place, cell.index});
+        found.push_back({cell.block_index, cell.index});
       return found;
     };
     EXPECT_EQ(great_cells(f), great_cells(g));
