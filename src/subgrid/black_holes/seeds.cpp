@@ -116,7 +116,7 @@ std::vector<mesh::Cell> densest_by_block(const GasLevel& level, const std::vecto
   const auto found = on_host(TransferKind::lists, kernel.density);
   std::vector<mesh::Cell> densest;
   for (std::size_t n = 0; n < all.size(); ++n) {
-    const bool same = !densest.empty() && densest.back().place == all[n].place;
+    const bool same = !densest.empty() && densest.back().block_index == all[n].block_index;
     if (same && found(n) <= densities.back()) continue;
     if (same) densest.back() = all[n], densities.back() = found(n);
     else densest.push_back(all[n]), densities.push_back(found(n));
