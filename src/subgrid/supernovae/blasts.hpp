@@ -99,7 +99,7 @@ struct KineticBlast {
   KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
                                            const hydro::GasCell& gas) const {
     const Blast heat{event.mass / cell.volume, event.energy / cell.volume, 0.0, {}};
-    return share(event, heat, cell, gas);
+    return gain(event, heat, cell, gas);
   }
 };
 
