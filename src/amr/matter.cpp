@@ -54,8 +54,7 @@ particles::Particles* Matter::kind(const std::string& name) {
 }
 
 void Matter::adapt_to_mesh() {
-  for (particles::Particles& kind : kinds_)
-    kind.adapt_to_mesh(&kind == &kinds_.front() ? nullptr : &kinds_.front());
+  particles::Particles::adapt_to_mesh(kinds_);
 }
 
 void Matter::migrate(const std::vector<std::vector<int>>& owners) {
@@ -70,8 +69,7 @@ BlockField Matter::gas_density(int level) const {
 }
 
 void Matter::update_density(int coarsest) {
-  for (particles::Particles& kind : kinds_)
-    if (kind.kind().has_mass) kind.deposit(coarsest);
+  particles::Particles::deposit(kinds_, coarsest);
 }
 
 mesh::LentField Matter::density(int level) const {
@@ -151,7 +149,6 @@ std::vector<double> Matter::densest() const {
         KOKKOS_LAMBDA(const mesh::Cell& cell) { return *field.at(cell); });
     densest[level] = std::max(most, 0.0);
   }
-  mesh_.communicator().max_in_place(std::span<double>(densest));
   return densest;
 }
 

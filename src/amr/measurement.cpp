@@ -272,6 +272,7 @@ void Measurement::measure_limits() {
     }
   }
   processes_.limit_steps(limits_);
+  mesh_.communicator().min_in_place(std::span(limits_));
 }
 
 double Measurement::stable_dt() const {

@@ -144,7 +144,11 @@ class Search {
       }
       set_out(spheres[n], number, begins, item(items, n));
     }
-    if (!mesh_.communicator().any(!strangers.empty())) return;
+    std::int32_t on_any_rank[] = {!strangers.empty(), !onward_.ranks.empty()};
+    mesh_.communicator().max_in_place(std::span<std::int32_t>(on_any_rank));
+    goes_on_ = on_any_rank[1] != 0;
+    if (on_any_rank[0] == 0) return;
+    goes_on_ = true;
     std::vector<std::vector<Key>> wanted;
     std::vector<Key> keys;
     for (const std::int32_t n : strangers) {
@@ -167,7 +171,7 @@ class Search {
   // Sends items to finer blocks until all have reached leaf octants. Collective.
   void finish() {
     const Communicator& communicator = mesh_.communicator();
-    while (communicator.any(!onward_.ranks.empty())) {
+    for (; goes_on_; goes_on_ = communicator.any(!onward_.ranks.empty())) {
       const Onward sent = std::exchange(onward_, {});
       const std::size_t width = sizeof(Stop) + item_bytes_;
       const auto arrived = route_bytes(communicator, sent.ranks, sent.bytes, width);
@@ -268,6 +272,7 @@ class Search {
   const Mesh& mesh_;
   std::size_t item_bytes_;
   Onward onward_;
+  bool goes_on_ = false;  // true if an item of any rank is sent on
   std::vector<std::byte> items_;
   std::vector<Arrival> arrivals_;
 };

@@ -346,7 +346,13 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
     }
 }
 
-void Particles::drift(int level, double dt) {
+void Particles::drift(std::span<Particles> kinds, int level, double dt) {
+  for (Particles& kind : kinds) kind.move(level, dt);
+  find_homes(kinds, level, level);
+}
+
+// Changes the positions of a level's particles alone.
+void Particles::move(int level, double dt) {
   const ParticleColumns p = levels_[level].set.columns();
   const LevelFrame frame(mesh_.geometry(), level);
   bool reflects[3][2];
@@ -373,7 +379,6 @@ void Particles::drift(int level, double dt) {
           p.position[d][n] = x;
         }
       });
-  find_homes(level, level);
 }
 
 std::vector<double> Particles::crossing_times() const {
@@ -393,7 +398,6 @@ std::vector<double> Particles::crossing_times() const {
   }
   // the value is negative on a level without particles
   for (double& speed : fastest) speed = std::max(speed, 0.0);
-  mesh_.communicator().max_in_place(std::span<double>(fastest));
   std::vector<double> times(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l)
     times[l] = mesh_.geometry().cell_size(static_cast<int>(l)) / fastest[l];

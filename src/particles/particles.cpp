@@ -28,7 +28,7 @@ Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_option
                        .masses = exchanger("masses", l),
                        .sums = exchanger("sums of masses", l)});
   leaving_.particles.resize(levels_.size());
-  adapt_to_mesh();
+  adapt_to_mesh(std::span(this, 1));
 }
 
 // --- insertion ---------------------------------------------------------------------------------
@@ -124,7 +124,8 @@ void Particles::add(const ParticleBatch& batch) {
   for (const Key key : keys)
     outgoing.ranks.push_back(
         owners[std::lower_bound(blocks.begin(), blocks.end(), key) - blocks.begin()]);
-  redistribute(std::move(outgoing), 0, mesh_.finest_level());
+  MovingKind added{this, nullptr, std::move(outgoing), {}};
+  redistribute(std::span(&added, 1), 0, mesh_.finest_level());
   for (int l = 0; l <= mesh_.finest_level(); ++l)
     levels_[l].set.sort_if_disordered(mesh_.blocks(l).slots());
 }

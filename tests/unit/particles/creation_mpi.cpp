@@ -55,7 +55,7 @@ TEST(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
     if (s == &swarm) s->migrate(Decomposition::hilbert);
     for (int round = 0; round < 3; ++round) {
       s->particles.create(births(*s, round));
-      s->particles.deposit(0);
+      Particles::deposit(s->kinds(), 0);
       if (round == 1) s->particles.remove(in_the_middle(*s));
       if (s == &swarm) s->migrate(static_cast<Decomposition>(round));
       s->advance(0, 0.02, [](const Point& x) { return x; });
@@ -68,8 +68,8 @@ TEST(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
   EXPECT_EQ(totals.mass, expected.mass);
   EXPECT_EQ(swarm.particles.used_ids(), reference.particles.used_ids());
   EXPECT_EQ(swarm.fingerprint(), reference.fingerprint());
-  swarm.particles.deposit(0);
-  reference.particles.deposit(0);
+  Particles::deposit(swarm.kinds(), 0);
+  Particles::deposit(reference.kinds(), 0);
   EXPECT_EQ(swarm.fingerprint_of_masses(), reference.fingerprint_of_masses());
 }
 
