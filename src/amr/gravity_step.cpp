@@ -161,8 +161,7 @@ double GravityStep::potential_energy() {
   const auto timing = context_.timers.time("measure", Phase::compute);
   enum { k_gas, k_unfelt, k_count };
   ReproducibleSum sums[k_count];
-  sums[k_gas] =
-      solver_->potential_energy([this](int level) { return matter_.gas_density(level); });
+  sums[k_gas] = solver_->potential_energy([this](int level) { return matter_.gas_density(level); });
   if (context_.options.universe) sums[k_unfelt] = solver_->unfelt_energy();
   const auto particles = potential_energies({sums_in_potential(0)}, context_.time, sums);
   double energy = sums[k_gas].to_double() + particles.front();
@@ -180,8 +179,8 @@ GravityStep::SumsOfKinds GravityStep::sums_in_potential(int coarsest) {
 }
 
 // Potential energy of all particles in each of several states at `time`, with one reduction over
-// ranks, which also totals `others`. The potential of a cloud includes its self-potential, which is larger in smaller cells;
-// the self-potential is replaced by the value for cells of the base level.
+// ranks, which also totals `others`. The potential of a cloud includes its self-potential, which is
+// larger in smaller cells; it is replaced by the value for cells of the base level.
 std::vector<double> GravityStep::potential_energies(std::initializer_list<SumsOfKinds> states,
                                                     double time,
                                                     std::span<ReproducibleSum> others) {

@@ -53,9 +53,7 @@ particles::Particles* Matter::kind(const std::string& name) {
   return const_cast<particles::Particles*>(std::as_const(*this).kind(name));
 }
 
-void Matter::adapt_to_mesh() {
-  particles::Particles::adapt_to_mesh(kinds_);
-}
+void Matter::adapt_to_mesh() { particles::Particles::adapt_to_mesh(kinds_); }
 
 void Matter::migrate(const std::vector<std::vector<int>>& owners) {
   for (particles::Particles& kind : kinds_) kind.migrate(owners);
@@ -68,9 +66,7 @@ BlockField Matter::gas_density(int level) const {
           mesh_.layout().stride_slot};
 }
 
-void Matter::update_density(int coarsest) {
-  particles::Particles::deposit(kinds_, coarsest);
-}
+void Matter::update_density(int coarsest) { particles::Particles::deposit(kinds_, coarsest); }
 
 mesh::LentField Matter::density(int level) const {
   if (!particles_attract_) return gas_density(level);

@@ -140,8 +140,8 @@ double rank_bytes(const DnsOptions& options, pencil::ProcessGrid processes, doub
 }
 
 // Estimates the memory of the target's ranks from grids that each rank builds alone.
-Need estimate_for(const Target& target, const Communicator& communicator, const DnsOptions& options,
-                  const RunRequest& request) {
+Need estimate_target_need(const Target& target, const Communicator& communicator,
+                          const DnsOptions& options, const RunRequest& request) {
   const auto fixed = static_cast<double>(scarce_memory_use().current);
   const Communicator alone = communicator.split(communicator.rank());
   DnsOptions run = DnsOptions::from_file(request.file, request.overrides);
@@ -170,7 +170,7 @@ Need estimate_for(const Target& target, const Communicator& communicator, const 
 
 Need estimate_need(const Communicator& communicator, const DnsOptions& options,
                    const RunRequest& request, const Target& target) {
-  if (target.is_given) return estimate_for(target, communicator, options, request);
+  if (target.is_given) return estimate_target_need(target, communicator, options, request);
   const double cells = cell_count(options);
   if (cells <= k_max_cells[1] || options.problem->has_own_grid()) {
     require_memory(communicator, DnsSimulation::min_bytes(options) / communicator.size(),
@@ -181,7 +181,7 @@ Need estimate_need(const Communicator& communicator, const DnsOptions& options,
   for (int n = 0; n < 2; ++n) {
     const DnsOptions coarse = coarse_options(options, request, k_max_cells[n]);
     if (!can_build(communicator, coarse))
-      return estimate_for(target, communicator, options, request);
+      return estimate_target_need(target, communicator, options, request);
     needs[n] = measure_need(communicator, coarse);
   }
   return extrapolate(needs[0], needs[1], cells);

@@ -198,8 +198,8 @@ double expected_initial_work(const std::vector<Rehearsal>& rehearsals) {
 // resolve; `expected` is the extrapolated work of a coarse step on the initial mesh. Rehearsals
 // that miss structure also miss its signal speeds: the ratio of the first steps of the initial mesh
 // and of the finest rehearsal gives the reduction of the run's time steps.
-void add_initial_mesh(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial,
-                      RunSize& size) {
+void add_unresolved_structure(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial,
+                              RunSize& size) {
   const double expected = expected_initial_work(rehearsals);
   const Rehearsal& finest = rehearsals.back();
   const double finer = std::pow(initial.coarsening, 2.5);  // between surfaces and volumes
@@ -348,7 +348,7 @@ RunSize extrapolate(const std::vector<Rehearsal>& rehearsals,
     size.blocks[l] =
         l == 0 ? base_blocks : std::min(cover, value_at_one(rehearsals, blocks, cover));
   }
-  if (initial) add_initial_mesh(rehearsals, *initial, size);
+  if (initial) add_unresolved_structure(rehearsals, *initial, size);
   size.peak_bytes = extrapolate_memory(rehearsals, total(size.blocks));
   if (initial && initial->coarsening == 1.0)
     size.peak_bytes = std::max(size.peak_bytes, initial->peak_bytes);

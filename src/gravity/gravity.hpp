@@ -89,9 +89,9 @@ class Gravity {
   // Maximum |gx| + |gy| + |gz| on a level, over all ranks.
   double strongest(int level) const { return strongest_[level]; }
 
-  // Returns half the sum over this rank's leaf cells of potential times mass, where the mass is that
-  // of `density`, minus the mean density of all matter in a periodic domain. BlockField{} is 0.
-  // Local.
+  // Returns half the sum over this rank's leaf cells of potential times mass, where the mass is
+  // that of `density`, minus the mean density of all matter in a periodic domain. BlockField{} is
+  // 0. Local.
   ReproducibleSum potential_energy(const Attracting& density) const;
 
   // Returns the field energy in this rank's leaf cells that the forces of the solver do not

@@ -87,9 +87,9 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   std::vector<Birthplace> births;
   communicator.collective_try([&] {
     OCTANT_REQUIRE(batch.id.empty(), "new {} particles already have ids", name());
-    if (static_cast<std::uint64_t>(used_ids_ + born) > Kind::k_ids)
+    if (static_cast<std::uint64_t>(assigned_ids_ + born) > Kind::k_ids)
       throw RunError("{} particles: {} of {} ids are used, too many for {} new particles", name(),
-                     used_ids_, Kind::k_ids, born);
+                     assigned_ids_, Kind::k_ids, born);
     for (const auto& x : batch.position) {
       const auto leaf = own_leaf(x);
       if (!leaf)
@@ -108,8 +108,8 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   });
   auto id = batch.id.begin();
   for (const std::int64_t before : births_before(communicator, births))
-    *id++ += static_cast<std::uint64_t>(used_ids_ + before);
-  used_ids_ += born;
+    *id++ += static_cast<std::uint64_t>(assigned_ids_ + before);
+  assigned_ids_ += born;
 
   NewRowsByLevel created(levels_.size());
   for (std::size_t n = 0; n < batch.size(); ++n)

@@ -102,8 +102,8 @@ std::vector<Word> Particles::row_of(const ParticleBatch& batch, std::size_t n) c
 void Particles::add(const ParticleBatch& batch) {
   mesh_.communicator().collective_try([&] { check(batch); });
   for (const std::uint64_t id : batch.id)
-    set_used_ids(static_cast<std::int64_t>(id - kind_.first_id()) + 1);
-  used_ids_ = mesh_.communicator().max(used_ids_);
+    set_assigned_ids(static_cast<std::int64_t>(id - kind_.first_id()) + 1);
+  assigned_ids_ = mesh_.communicator().max(assigned_ids_);
   const LevelFrame frame(mesh_.geometry(), 0);
   OutgoingRows outgoing;
   std::vector<Key> keys;

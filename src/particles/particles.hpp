@@ -115,10 +115,10 @@ class Particles {
   // Throws RunError as add(). Local.
   void change(std::span<const std::int64_t> own, const ParticleBatch& batch);
 
-  // Number of used ids: the next created particle gets the id first_id() + used_ids().
-  std::int64_t used_ids() const { return used_ids_; }
-  // Sets used_ids() after a restart.
-  void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
+  // Number of ids assigned so far: the next created particle gets first_id() + assigned_ids().
+  std::int64_t assigned_ids() const { return assigned_ids_; }
+  // Sets assigned_ids() after a restart.
+  void set_assigned_ids(std::int64_t count) { assigned_ids_ = std::max(assigned_ids_, count); }
 
   // Sets whether every level solves for its own potential, from its own density. If so, one level
   // provides a particle's force and receives its whole cloud, and restriction to coarser levels
@@ -354,7 +354,6 @@ class Particles {
   void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 
-  void move(int level, double dt);
   void make_tables(const Particles& first);
   void find_parents();
   static void find_homes(std::span<Particles> kinds, int coarsest, int finest,
@@ -383,7 +382,7 @@ class Particles {
   Kind kind_;
   mesh::Mesh& mesh_;
   std::vector<Level> levels_;
-  std::int64_t used_ids_ = 0;
+  std::int64_t assigned_ids_ = 0;
   bool levels_are_separate_ = false;
   ParticleOutflow outflow_;
   // Particles on this rank that left since the last collect_outflow(): their number, sums of all

@@ -231,7 +231,7 @@ void Particles::redistribute(std::span<MovingKind> kinds, int coarsest, int fine
   std::vector<std::int32_t> states(kinds.size());
   for (;;) {
     for (std::size_t n = 0; n < kinds.size(); ++n)
-      states[n] = !kinds[n].kind->trouble_.empty()   ? k_error
+      states[n] = !kinds[n].kind->trouble_.empty() ? k_error
                   : kinds[n].leaving.ranks.empty() ? k_all_inserted
                                                    : k_some_outgoing;
     communicator.max_in_place(std::span(states));

@@ -22,8 +22,8 @@ class Ledger {
   // there is no such account.
   ReproducibleSum& operator[](std::string_view account);
 
-  // Adds the terms of all ranks to the totals of several ledgers, in one reduction. Throws RunError,
-  // on all ranks, for a total that is not finite. Collective.
+  // Adds the terms of all ranks to the totals of several ledgers, in one reduction. Throws
+  // RunError, on all ranks, for a total that is not finite. Collective.
   static void sum_over_ranks(std::span<Ledger> ledgers, const Communicator& communicator);
 
   // Returns the total after the last sum_over_ranks(). Throws RunError if there is no such account.

@@ -219,9 +219,10 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     wakes.push_back(event);
   }
   if (step.sync.mesh.communicator().any(!wakes.empty())) {
-    const InjectedSums got = apply_events(step.sync.mesh, DraggedGas{}, step.target,
-                                          std::span<const DraggedGas::Event>(wakes), step.search);
-    step.ledger["floor_energy"] += got.sums[InjectedSums::k_floor_energy];
+    const InjectedSums injected =
+        apply_events(step.sync.mesh, DraggedGas{}, step.target,
+                     std::span<const DraggedGas::Event>(wakes), step.search);
+    step.ledger["floor_energy"] += injected.sums[InjectedSums::k_floor_energy];
   }
   return true;
 }

@@ -137,9 +137,9 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     step.ledger["jet_loaded"] += mass;
     hole.unreleased = 0.0;
   }
-  const InjectedSums got = apply_events(step.sync.mesh, JetLaw{}, step.target,
-                                        std::span<const JetLaw::Event>(jets), step.search);
-  step.ledger["floor_energy"] += got.sums[InjectedSums::k_floor_energy];
+  const InjectedSums injected = apply_events(step.sync.mesh, JetLaw{}, step.target,
+                                             std::span<const JetLaw::Event>(jets), step.search);
+  step.ledger["floor_energy"] += injected.sums[InjectedSums::k_floor_energy];
   return true;
 }
 

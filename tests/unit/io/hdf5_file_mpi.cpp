@@ -202,9 +202,9 @@ TEST(Hdf5File, errors_of_attributes_and_rows_are_thrown_before_the_file_is_renam
                               std::span(values).first(is_last ? 2 : 0));
     const RowRange own{world.rank(), 1};
     if (creates_another)
-      EXPECT_THROW(writer.dataset<double>("/other", own, {}, std::span(values).first(1),
-                                          k_gas_meaning),
-                   RunError);
+      EXPECT_THROW(
+          writer.dataset<double>("/other", own, {}, std::span(values).first(1), k_gas_meaning),
+          RunError);
     else EXPECT_THROW(writer.commit(), RunError);
   }
   EXPECT_EQ(scratch.files(), 0u);
