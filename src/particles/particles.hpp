@@ -228,9 +228,9 @@ class Particles {
   std::int64_t count() const;  // number of particles on this rank
   // number of particles on all ranks, by level; collective
   std::vector<std::int64_t> global_counts() const;
-  // Returns number, mass, momentum and kinetic energy of all particles, with the same bits on any
-  // number of ranks. Collective.
-  ParticleTotals totals() const;
+  // Returns number, mass, momentum and kinetic energy of all particles of each kind, with the same
+  // bits on any number of ranks. Collective: one reduction for all kinds.
+  static std::vector<ParticleTotals> totals(std::span<const Particles> kinds);
   // Number of particles in each block of a level, by slot, for load balance.
   std::vector<std::int32_t> counts_by_slot(int level) const;
   std::int64_t bytes() const;  // memory on this rank in bytes

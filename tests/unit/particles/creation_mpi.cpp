@@ -62,7 +62,7 @@ TEST(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
     }
   }
   ASSERT_EQ(swarm.mesh.finest_level(), 2);
-  const ParticleTotals totals = swarm.particles.totals(), expected = reference.particles.totals();
+  const ParticleTotals totals = swarm.totals(), expected = reference.totals();
   EXPECT_EQ(totals.count, expected.count);
   EXPECT_GT(totals.count, 100);
   EXPECT_EQ(totals.mass, expected.mass);
@@ -125,7 +125,7 @@ TEST(Creation, goes_on_from_the_ids_that_were_ever_used) {
   swarm.particles.add(given);
   EXPECT_EQ(swarm.particles.assigned_ids(), 50);
   swarm.particles.remove(swarm.all_own());
-  EXPECT_EQ(swarm.particles.totals().count, 0);
+  EXPECT_EQ(swarm.totals().count, 0);
   for (const std::uint64_t id : swarm.particles.create(births(swarm, 0)))
     EXPECT_GE(id, (std::uint64_t{1} << 62) + 50);
 }

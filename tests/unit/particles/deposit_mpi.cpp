@@ -182,7 +182,7 @@ TEST(Density, integrates_to_the_mass) {
   const double blocks = swarm.mesh.blocks(0).count();
   const double share = mass - 2.0 * blocks / 12.0 * 1.5;
   EXPECT_NEAR(static_cast<double>(Communicator::world().sum(std::llround(share * 1e9))) * 1e-9,
-              swarm.particles.totals().mass, 1e-6);
+              swarm.totals().mass, 1e-6);
 }
 
 // Ranks leave out levels on which nobody has a particle, and those finer than all.

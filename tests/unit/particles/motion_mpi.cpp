@@ -142,14 +142,14 @@ TEST(Drift, books_particles_beyond_open_boundaries_as_outflow) {
     }
     beyond += leaves;
   }
-  const ParticleTotals before = swarm.particles.totals();
+  const ParticleTotals before = swarm.totals();
   Particles::drift(swarm.kinds(), 0, 0.1);
   EXPECT_GT(beyond, 50);
-  EXPECT_EQ(swarm.particles.totals().count, 1000 - beyond);
+  EXPECT_EQ(swarm.totals().count, 1000 - beyond);
   EXPECT_EQ(swarm.particles.outflow().count, 0);
   Particles::collect_outflow(std::span(&swarm.particles, 1), {}, 0.0);
   const ParticleOutflow& left = swarm.particles.outflow();
-  const ParticleTotals after = swarm.particles.totals();
+  const ParticleTotals after = swarm.totals();
   EXPECT_EQ(left.count, beyond);
   EXPECT_NEAR(left.amount[ParticleOutflow::mass], before.mass - after.mass, 1e-13 * before.mass);
   EXPECT_NEAR(left.amount[ParticleOutflow::kinetic], before.kinetic_energy - after.kinetic_energy,
@@ -170,7 +170,7 @@ TEST(Drift, comes_back_from_reflecting_boundaries) {
     EXPECT_EQ(x, (std::vector<double>{0.0625, 0.9375, 0.5}));
     EXPECT_EQ(v, (std::vector<double>{1.0, -1.0, 0.0}));
   }
-  EXPECT_EQ(swarm.particles.totals().count, 1);
+  EXPECT_EQ(swarm.totals().count, 1);
 }
 
 TEST(Drift, too_far_beyond_the_end_of_a_level_is_an_error) {
@@ -201,7 +201,7 @@ TEST(ParticleTotals, take_two_kernels_whatever_the_levels) {
   swarm.refine({0.7, 0.5, 0.5}, 0.6);
   swarm.particles.add(scattered(Communicator::world(), 3000, 1.0));
   const octant::test::KernelWatch watch;
-  EXPECT_GT(swarm.particles.totals().mass, 0.0);
+  EXPECT_GT(swarm.totals().mass, 0.0);
   EXPECT_LE(watch.launches(), 2);
 }
 

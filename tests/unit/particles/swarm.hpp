@@ -88,6 +88,7 @@ class Swarm {
 
   // The particles as the only kind on the mesh.
   std::span<Particles> kinds() { return std::span(&particles, 1); }
+  ParticleTotals totals() { return Particles::totals(kinds()).front(); }
 
   void migrate(Decomposition decomposition) {
     std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
