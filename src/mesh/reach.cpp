@@ -144,7 +144,11 @@ class Search {
       }
       start_search(spheres[n], number, starts, item(items, n));
     }
-    if (!mesh_.communicator().any(!unlocated.empty())) return;
+    std::int32_t on_any_rank[] = {!unlocated.empty(), !outgoing_.ranks.empty()};
+    mesh_.communicator().max_in_place(std::span<std::int32_t>(on_any_rank));
+    any_outgoing_ = on_any_rank[1] != 0;
+    if (on_any_rank[0] == 0) return;
+    any_outgoing_ = true;
     std::vector<std::vector<Key>> wanted;
     std::vector<Key> keys;
     for (const std::int32_t n : unlocated) {
@@ -167,7 +171,7 @@ class Search {
   // Sends items to finer blocks until all have reached leaf octants. Collective.
   void finish() {
     const Communicator& communicator = mesh_.communicator();
-    while (communicator.any(!outgoing_.ranks.empty())) {
+    for (; any_outgoing_; any_outgoing_ = communicator.any(!outgoing_.ranks.empty())) {
       const OutgoingVisits sent = std::exchange(outgoing_, {});
       const std::size_t width = sizeof(Visit) + item_bytes_;
       const auto arrived = route_bytes(communicator, sent.ranks, sent.bytes, width);
@@ -269,6 +273,7 @@ class Search {
   const Mesh& mesh_;
   std::size_t item_bytes_;
   OutgoingVisits outgoing_;
+  bool any_outgoing_ = false;  // on any rank
   std::vector<std::byte> items_;
   std::vector<Arrival> arrivals_;
 };
