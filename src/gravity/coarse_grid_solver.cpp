@@ -136,14 +136,14 @@ AgglomeratedGrid::AgglomeratedGrid(const LevelPatches& patches, bool finest,
   cycle_ = std::make_unique<CoarseCycle>(cells, extent, patches.periodic(), finest);
   if (alone_) return;
 
-  std::vector<std::int32_t> slots;
-  for (const Key key : wanted.items) slots.push_back(*index.find(key));
+  std::vector<std::int32_t> requested_slots;
+  for (const Key key : wanted.items) requested_slots.push_back(*index.find(key));
   arriving_ = mesh::to_device("arriving patches", order);
-  wanted_ = mesh::to_device("requested patches", slots);
+  wanted_ = mesh::to_device("requested patches", requested_slots);
   arrived_ = DeviceArray<double>("coarse grid received", cells.size());
   f_ = DeviceArray<double>("coarse grid f", cells.size());
   phi_ = DeviceArray<double>("coarse grid phi", cells.size());
-  sent_ = DeviceArray<double>("coarse grid sent", slots.size() * k_cells);
+  sent_ = DeviceArray<double>("coarse grid sent", requested_slots.size() * k_cells);
 }
 
 const double* AgglomeratedGrid::gather(const DeviceArray<double>& f) {

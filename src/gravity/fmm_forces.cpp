@@ -348,7 +348,7 @@ void attract_across(const BrickFields& fields, const Lists& lists) {
         in_team(team, cells, [&](int n) {
           const int i = n % edge - r, j = n / edge % edge - r, k = n / (edge * edge) - r;
           const int from = near[part(k, k_side) * 9 + part(j, k_side) * 3 + part(i, k_side)];
-          const int place = from < 0 ? -1 : fields.with_refined(from);
+          const int refined_index = from < 0 ? -1 : fields.with_refined(from);
           const double* child = refined_index < 0
                                     ? nullptr
                                     : fields.children.data() +

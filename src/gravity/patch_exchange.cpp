@@ -233,7 +233,7 @@ void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
 }
 
 // Returns the piece at every position in own patches, as VectorTarget::piece_numbers.
-std::vector<std::int32_t> piece_numbers(const LevelPatches& patches) {
+std::vector<std::int32_t> number_pieces(const LevelPatches& patches) {
   const int P = patches.piece_side(), across = patches.side() / P;
   std::vector<std::int32_t> piece_numbers(patches.own() * cells_of(across), VectorTarget::k_none);
   const auto piece_number = [&](const Piece& p) -> std::int32_t& {
@@ -304,7 +304,7 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
       arriving_(mesh::to_device("pieces", patches.arriving_pieces())),
       exchanger_("gravity pieces", patches.communicator(), options, patches.level(),
                  Buffers::of_device) {
-  const std::vector<std::int32_t> piece_numbers = piece_numbers(patches);
+  const std::vector<std::int32_t> piece_numbers = number_pieces(patches);
   piece_numbers_ = mesh::to_device("pieces by position", piece_numbers);
   rows_ = mesh::to_device("rows of pieces", rows_with_memory(patches, piece_numbers));
 }
