@@ -64,7 +64,7 @@ void declare(Options& options, PlacementRequest& request) {
   options.file("--replay", request.replay.run,
                "Run directory whose measured block costs are replayed");
   options.number("--subdivide", request.replay.subdivisions, 0, k_most_subdivisions,
-                 "Number of times that every replayed block is divided into eight of equal cost");
+                 "Number of times that every replayed block is replaced by eight of the same cost");
   options.number("--latency", request.replay.latency, 0.0, 1.0,
                  "Latency of a message between nodes [s]");
   options.number("--bandwidth", request.replay.bandwidth, 1.0, 1e18,

@@ -36,7 +36,7 @@ void check_subdivisions(const RecordedStep& step, int times) {
           times, step.step, k_position_bits);
 }
 
-// Returns a step whose blocks are divided into eight, `times` times.
+// Returns a step whose blocks are replaced by eight of the same cost, `times` times.
 RecordedStep divided(const RecordedStep& step, int times) {
   const std::uint64_t parts = std::uint64_t{1} << 3 * times;
   RecordedStep result{.step = step.step, .blocks = {}};
@@ -44,7 +44,6 @@ RecordedStep divided(const RecordedStep& step, int times) {
   for (const RecordedBlock& block : step.blocks) {
     RecordedBlock part = block;
     part.level += times;
-    part.cost_ns /= static_cast<double>(parts);
     for (std::uint64_t n = 0; n < parts; ++n) {
       part.key = block.key * parts + n;
       result.blocks.push_back(part);

@@ -19,8 +19,8 @@ struct ReplayOptions {
   double latency = 2e-6;          // of a message to another node, in s
   double bandwidth = 1e10;        // of a rank to other nodes, in bytes/s
   double block_bytes = 163840.0;  // moved with a block
-  // Number of times that every block is divided into eight with equal costs, for replays on more
-  // ranks than the run has blocks.
+  // Number of times that every block is replaced by eight of the same cost, as with twice the
+  // resolution, for replays on more ranks than the run has blocks.
   int subdivisions = 0;
 };
 

@@ -9,9 +9,10 @@ Runs a small universe with cooling, star formation and feedback once for each co
 runs continue from the last checkpoint of an earlier run instead. Prints, for the second half of the
 steps, the maximum of the ranks' measured costs over the mean (summed over levels, on which ranks
 meet), the ratio of the largest to the smallest number of bytes of fields and particles on a rank in
-the middle step, at whose begin blocks are redistributed, the processor time of the slowest rank
-without MPI, and the wall-clock time of these steps. With --turns, all runs are repeated in turns,
-and medians follow.
+the middle step, at whose begin blocks are redistributed, and three times of these steps: the
+counted costs of the slowest rank of each level, the processor time of the slowest rank of each step
+without MPI, and the wall-clock time. With --turns, all runs are repeated in turns, and medians
+follow.
 """
 
 import argparse
@@ -42,7 +43,7 @@ COSTS = {
     "measured, cplx": ("balance.cost=measured", "balance.policy=cplx", "balance.cplx_x=50"),
 }
 WORK = """
-    select sum(most) / sum(mean) from
+    select sum(most) / sum(mean), sum(most) / 1e9 from
       (select step, level, max(cost) as most, sum(cost) / {ranks} as mean from
          (select step, level, rank, sum(cost_ns) as cost from blocks group by all)
        where step >= {first} group by step, level)"""
@@ -62,7 +63,7 @@ SECONDS = "select sum(end_ns - start_ns) / 1e9 from steps where step >= {first}"
 def numbers(outcome: Outcome, ranks: int, first: int) -> list[float]:
     """Give the numbers of a run."""
     return [
-        ask_one(outcome, WORK.format(ranks=ranks, first=first)),
+        *ask(outcome, WORK.format(ranks=ranks, first=first))[0],
         *ask(outcome, MEMORY.format(first=first))[0],
         ask_one(outcome, SLOWEST.format(first=first)),
         ask_one(outcome, SECONDS.format(first=first)),
@@ -71,8 +72,9 @@ def numbers(outcome: Outcome, ranks: int, first: int) -> list[float]:
 
 def row(found: list[float]) -> str:
     """Format the numbers of a run."""
-    work, least, most, ratio, slowest, seconds = found
-    return f"{work:>8.3f}{least:>9.2f}{most:>9.2f}{ratio:>8.3f}{slowest:>10.2f}{seconds:>10.2f}"
+    work, counted, least, most, ratio, slowest, seconds = found
+    memory = f"{least:>9.2f}{most:>9.2f}{ratio:>8.3f}"
+    return f"{work:>8.3f}{memory}{counted:>10.3f}{slowest:>10.3f}{seconds:>10.2f}"
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ def main() -> int:
     )
     first = start.step + options.steps // 2
     first += first % 2  # blocks are redistributed before even steps
-    heads = f"{'min MB':>9}{'max MB':>9}{'ratio':>8}{'slowest s':>10}{'seconds':>10}"
+    heads = f"{'min MB':>9}{'max MB':>9}{'ratio':>8}"
+    heads += f"{'counted s':>10}{'slowest s':>10}{'seconds':>10}"
     print(f"{'ranks':<6}{'cost':<20}{'work':>8}{heads}")
     found = defaultdict(list)
     turns = itertools.product(range(options.turns), options.ranks, options.costs)

@@ -80,9 +80,9 @@ TEST(Replay, SplitsAStepIntoComputingAndWaitingForTheSlowestRank) {
   EXPECT_EQ(twice.blocks_moved, 1);
 }
 
-// Blocks of different levels and costs: their parts have the same total cost and stay on the ranks
-// of contiguous pieces; more ranks share it evenly.
-TEST(Replay, DividesBlocksIntoPartsOfEqualCost) {
+// Blocks of different levels and costs, replaced by eight with the same cost each: eight times the
+// work, more evenly distributed over the same or eight times the ranks.
+TEST(Replay, ReplacesBlocksByPartsOfTheSameCost) {
   RecordedStep step{.step = 0, .blocks = {}};
   for (std::uint64_t key = 0; key < 8; ++key)
     step.blocks.push_back({0, key, 0, 1, 1e9 * (1.0 + static_cast<double>(key % 3))});
@@ -96,14 +96,15 @@ TEST(Replay, DividesBlocksIntoPartsOfEqualCost) {
   options.ranks = 4;
   const ReplayResult whole = replay_one({step, next}, {.name = "exact"}, options);
   for (const int times : {1, 2}) {
+    const int parts = 1 << 3 * times;
     options.subdivisions = times;
     options.ranks = 4;
-    const ReplayResult parts = replay_one({step, next}, {.name = "exact"}, options);
-    EXPECT_NEAR(parts.compute, whole.compute, 1e-12);
-    EXPECT_LT(parts.makespan_over_mean, whole.makespan_over_mean);
-    options.ranks = 4 << 3 * times;
+    const ReplayResult refined = replay_one({step, next}, {.name = "exact"}, options);
+    EXPECT_NEAR(refined.compute / parts, whole.compute, 1e-9);
+    EXPECT_LT(refined.makespan_over_mean, whole.makespan_over_mean);
+    options.ranks = 4 * parts;
     const ReplayResult spread = replay_one({step, next}, {.name = "lpt"}, options);
-    EXPECT_NEAR(spread.compute * options.ranks, whole.compute * 4, 1e-12);
+    EXPECT_NEAR(spread.compute, whole.compute, 1e-9);
   }
   options.subdivisions = 21;
   EXPECT_THROW(replay_one({step}, {.name = "exact"}, options), InputError);
