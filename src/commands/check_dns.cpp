@@ -213,7 +213,8 @@ int check_dns(const RunRequest& request, int ranks) {
     return k_done;
   }
   const Need need = estimate_need(communicator, options, request, target);
-  const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
+  const double steps =
+      std::min(options.time.end / need.step, static_cast<double>(options.time.max_steps));
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
   const double seconds = steps * static_cast<double>(need.cells) * cost / target.ranks;
   report.table = memory_table(communicator, need.measured_cells);

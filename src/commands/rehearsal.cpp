@@ -241,14 +241,15 @@ double refined_part(const InitialMesh& mesh, std::size_t level) {
 // rehearsals or of the level below.
 bool is_next_level_large(const Communicator& communicator, const InitialMesh& mesh,
                          const std::vector<Rehearsal>& rehearsals) {
-  constexpr double k_max_cells = 4e6, k_bytes_per_cell = 150.0;
+  constexpr double k_large_mesh = 4e6, k_bytes_per_cell = 150.0;
   const std::size_t level = mesh.blocks.size() - 1;
   double part = level > 0 ? refined_part(mesh, level - 1) : 0.0;
   for (const Rehearsal& rehearsal : rehearsals)
     part = std::max(part, refined_part(rehearsal.initial, level));
   const double all = 8.0 * mesh.leaf_cells.back();
   const double memory = communicator.min(static_cast<double>(memory_limit()));
-  return all * std::min(1.0, 2.0 * part + 0.1) > k_max_cells || all * k_bytes_per_cell > memory / 2;
+  return all * std::min(1.0, 2.0 * part + 0.1) > k_large_mesh ||
+         all * k_bytes_per_cell > memory / 2;
 }
 
 }  // namespace
