@@ -60,12 +60,10 @@ SphericalStar stable_star(const StarMatter& matter, double mass, double G, doubl
     throw InputError("{} has no stars of finite radius; expected larger exponents", matter.text());
   if (mass > heaviest.mass && mass <= (1.0 + excess) * heaviest.mass) return heaviest;
   if (mass > heaviest.mass)
-    throw InputError("{} = {}: exceeds {} of a star at rest with {}, {}; decrease it", name,
-                     matter.text_of_mass(mass),
-                     matter.kind == StarMatter::degenerate
-                         ? "the largest mass (the Chandrasekhar mass)"
-                         : "the largest mass",
-                     matter.text(), matter.text_of_mass(heaviest.mass));
+    throw InputError(
+        "{} = {}: exceeds the largest mass of a star at rest with {}, {}{}; decrease it", name,
+        matter.text_of_mass(mass), matter.text(), matter.text_of_mass(heaviest.mass),
+        matter.kind == StarMatter::degenerate ? ", the Chandrasekhar mass" : "");
   throw InputError("{} = {}: there is no stable star of this mass with {}; increase it", name,
                    matter.text_of_mass(mass), matter.text());
 }

@@ -383,7 +383,12 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
         (
             white_dwarf_star(3.0),
             ('problem.mass="1.5 Msun"',),
-            ("problem.mass = 2.98", "(1.5 Msun)", "exceeds the largest mass", "(1.4353 Msun)"),
+            (
+                "problem.mass = 2.98",
+                "(1.5 Msun)",
+                "exceeds the largest mass",
+                "1.43534 Msun), the Chandrasekhar mass",
+            ),
         ),
         (
             white_dwarf_star(3.0),
