@@ -71,8 +71,8 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "mass_transfer_cluster": ("mesh.base_cells=[32,32,16]", "mesh.max_level=1"),
     "merger": (
         "mesh.base_cells=[24,24,16]",
-        "mesh.upper=[1.5,1.5,1.0]",
-        "mesh.lower=[-1.5,-1.5,-1.0]",
+        "mesh.upper=[1.2,1.2,0.8]",
+        "mesh.lower=[-1.2,-1.2,-0.8]",
     ),
     "minimal_channel": ("grid.cells=[16,12,24]", *STATISTICS),
     "moving_star": ("mesh.base_cells=[24,16,16]",),

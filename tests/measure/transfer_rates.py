@@ -3,7 +3,7 @@
 
     tests/measure/transfer_rates.py RUN RUN [...] [--figure FILE.png] [--panels 0 1.5 2.5]
 
-Reads binary.csv of runs that differ in resolution, which `octools binary RUN --average 0.25` wrote.
+Reads binary.csv of runs that differ in resolution, which `octools binary RUN --average 0.5` wrote.
 The donor is the second star. Prints, for each mass of the donor that all runs reach, the time, the
 rate at which gas of the donor arrives in the lobe of the accretor, and the rate at which the donor
 loses mass, in initial masses per initial orbital period, and the ratio of the rates of the first
@@ -83,13 +83,14 @@ def draw_panels(panels: list[mpl.axes.Axes], run: Path, times: list[float]) -> N
             images.append(orbital_image(snapshot, measure_binary(snapshot), 1.2, PIXELS))
     for axes, image in zip(panels, images, strict=True):
         draw_orbital_plane(axes, image, scales, density_limits(images))
+        axes.set_xlabel("line of the stars [$a_0$]")
         axes.set_ylabel("along the orbit [$a_0$]" if axes is panels[0] else "")
 
 
 def draw(runs: list[Transfer], last: Path, times: list[float], path: Path) -> None:
     """Draw curves of all runs and the density of the last one."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.6, 6.0), layout="constrained")
+        figure = Figure(figsize=(9.6, 5.4), layout="constrained")
         upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05])
         panels = upper.subplots(1, 3)
         for run, colour in zip(runs, SERIES, strict=False):

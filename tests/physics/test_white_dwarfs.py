@@ -459,7 +459,7 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
             ("problem.separation = 1e+08", "width of the domain"),
         ),
         (
-            white_dwarf_binary(1e9),
+            white_dwarf_binary(5e8),
             ('problem.masses=["0.9 Msun","0.5 Msun"]', "problem.separation=1e8"),
             ("problem.separation = 1e+08", "(0.9 Msun) and", "decrease the separation"),
         ),
