@@ -76,6 +76,8 @@ void describe_run(const AmrOptions& options, CheckReport& report) {
                  options.time.max_steps);
   for (const std::string& about : {options.about_dimensions(), options.about_disabled_sections()})
     if (!about.empty()) report.note(about);
+  if (options.problem)
+    for (const std::string& note : options.problem->notes()) report.note(note);
   if (!options.of_preset.empty())
     report.note(fmt::format("subgrid.preset = \"{}\" sets {} parameters (--all shows them)",
                             name_of(options.preset), options.of_preset.size()));

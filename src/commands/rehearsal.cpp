@@ -58,6 +58,13 @@ std::vector<int> coarsenings(const AmrOptions& run) {
   return factors;
 }
 
+// Reads the options of a rehearsal, which writes no files.
+AmrOptions rehearsal_options(const std::string& file, const ParameterSchema::Overrides& overrides) {
+  AmrOptions options = AmrOptions::from_file(file, overrides);
+  if (options.problem) options.problem->keep_files();
+  return options;
+}
+
 AmrOptions coarse_options(const AmrOptions& run, const std::string& file,
                           ParameterSchema::Overrides overrides, int coarsening) {
   const auto& cells = run.mesh.base_cells;
@@ -66,7 +73,7 @@ AmrOptions coarse_options(const AmrOptions& run, const std::string& file,
   if (run.time.max_steps < std::numeric_limits<int>::max())
     overrides.push_back(
         fmt::format("time.max_steps={}", (run.time.max_steps + coarsening - 1) / coarsening));
-  return AmrOptions::from_file(file, overrides);
+  return rehearsal_options(file, overrides);
 }
 
 // Updates the maximum size of the mesh.
@@ -256,7 +263,7 @@ bool is_next_level_large(const Communicator& communicator, const InitialMesh& me
 
 Rehearsal rehearse_itself(const Communicator& communicator, const std::string& file,
                           const ParameterSchema::Overrides& overrides, double seconds) {
-  AmrOptions options = AmrOptions::from_file(file, overrides);
+  AmrOptions options = rehearsal_options(file, overrides);
   return rehearse_once(communicator, options, 1, seconds);
 }
 

@@ -168,6 +168,8 @@ class AmrModel final : public Model {
       log::info("{}", about);
     if (const std::string& about = options_.about_disabled_sections(); !about.empty())
       log::warn("{}", about);
+    if (options_.problem)
+      for (const std::string& note : options_.problem->notes()) log::warn("{}", note);
     if (options_.universe) log_universe();
     if (!options_.of_preset.empty())
       log::info("subgrid.preset = \"{}\" sets {}", name_of(options_.preset),
