@@ -166,16 +166,14 @@ class NodePacking {
     return true;
   }
 
-  // Moves cheap blocks from ranks with several to empty ranks.
+  // Moves cheap blocks from ranks with several to empty ranks, after pack() with all blocks.
   void fill_empty_ranks() {
     std::vector<int> count(capacity_.size(), 0);
     for (const int rank : owner_) ++count[static_cast<std::size_t>(rank)];
     std::size_t next = order_.size();
     for (std::size_t rank = 0; rank < count.size(); ++rank) {
       while (count[rank] == 0 && next > 0) {
-        const auto block = static_cast<std::size_t>(order_[--next].second);
-        if (block >= owner_.size()) continue;
-        int& owner = owner_[block];
+        int& owner = owner_[static_cast<std::size_t>(order_[--next].second)];
         if (count[static_cast<std::size_t>(owner)] < 2) continue;
         --count[static_cast<std::size_t>(owner)];
         ++count[rank];

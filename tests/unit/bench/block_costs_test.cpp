@@ -7,6 +7,7 @@
 
 #include "bench/balance_bench.hpp"
 #include "bench/placement_replay.hpp"
+#include "bench/timed_placement.hpp"
 #include "core/error.hpp"
 
 namespace octant::bench {
@@ -108,6 +109,29 @@ TEST(Replay, ReplacesBlocksByPartsOfTheSameCost) {
   }
   options.subdivisions = 21;
   EXPECT_THROW(replay_one({step}, {.name = "exact"}, options), InputError);
+}
+
+// A cube of two blocks along each axis becomes one of four, with (3 * 4 - 2)^3 - 4^3 contacts.
+TEST(Replay, PutsPartsNextToEachOther) {
+  RecordedStep step{.step = 0, .blocks = {}};
+  for (std::uint64_t key = 0; key < 8; ++key) step.blocks.push_back({0, key, 0, 1, 1e9});
+  ReplayOptions options;
+  options.ranks = 64;
+  options.subdivisions = 1;
+  const ReplayResult result = replay_one({step}, {.name = "baseline"}, options);
+  EXPECT_EQ(result.messages_in_node + result.messages_off_node, 936);
+}
+
+TEST(TimedPlacement, CountsZonesAndTheirBlocks) {
+  const std::vector<double> costs(512, 1.0);
+  const placement::PolicyOptions zonal{.name = "zonal", .zone_ranks = 32};
+  const TimedPlacement timed = place_timed(zonal, {costs}, 64);
+  EXPECT_EQ(timed.owners, placement::place(zonal, {costs}, 64));
+  EXPECT_EQ(timed.zones, 2);
+  EXPECT_EQ(timed.largest_zone_blocks, 256);
+  EXPECT_GT(timed.slowest_zone_seconds, 0.0);
+  EXPECT_LT(timed.slowest_zone_seconds, timed.seconds);
+  EXPECT_EQ(place_timed({.name = "exact"}, {costs}, 64).zones, 1);
 }
 
 // Two zones, each with its own planner: the time of planning is that of one of them.
