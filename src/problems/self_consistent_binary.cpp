@@ -37,6 +37,14 @@ Both distances_to_point(const SynchronousBinary& binary, double separation) {
 }
 
 InputError equilibrium_not_found(const SynchronousBinary& binary, const char* why) {
+  if (binary.filling[0] == 0.0 && binary.filling[1] == 0.0)
+    return InputError(
+        "problem.separation = {:.6g}: no equilibrium of two stars with {} and masses of {} and {} "
+        "was found{}; decrease the separation",
+        binary.separation, binary.matter[0].text(),
+        binary.matter[0].text_of_mass(binary.mass / (1.0 + binary.mass_ratio)),
+        binary.matter[0].text_of_mass(binary.mass * binary.mass_ratio / (1.0 + binary.mass_ratio)),
+        why);
   return InputError(
       "problem.filling = [{}, {}], problem.mass_ratio = {}: no equilibrium of two stars with {} "
       "and {} was found{}; decrease the filling factors",
@@ -168,8 +176,7 @@ class SizeSearch {
       if (binary.filling[s] > 0.0) filled_ = s;
     const double shares = 1.0 + binary.mass_ratio;
     const Both mass = {binary.mass / shares, binary.mass * binary.mass_ratio / shares};
-    const char* const names[2] = {"problem.mass: that of the first star",
-                                  "problem.mass: that of the second star"};
+    const char* const names[2] = {"problem.mass (first star)", "problem.mass (second star)"};
     for (int s = 0; s < 2; ++s) {
       const SphericalStar star = stable_star(binary.matter[s], mass[s], G, 0.0, names[s]);
       first_[s] = star.radius;
@@ -245,9 +252,11 @@ class SizeSearch {
     if (!(value[s] > 0.0)) return equilibrium_not_found(binary_, "");
     if (filled_ < 0)
       return InputError(
-          "problem.separation = {:.6g}: star {} of this mass is larger than its Roche lobe; "
+          "problem.separation = {:.6g}: star {} of mass {} is larger than its Roche lobe; "
           "increase the separation",
-          binary_.separation, s + 1);
+          binary_.separation, s + 1,
+          binary_.matter[s].text_of_mass(binary_.mass * (s == 0 ? 1.0 : binary_.mass_ratio) /
+                                         (1.0 + binary_.mass_ratio)));
     return InputError(
         "problem.filling = [{}, {}]: star {} is larger than its Roche lobe; give the filling of "
         "this star and 0 for the other one",
