@@ -40,8 +40,9 @@ std::optional<ProcessGrid> PencilOptions::forced_grid() const {
 
 void declare(ParameterSchema& schema, PencilOptions& options) {
   schema.add("grid.process_grid", options.process_grid,
-             {.meaning = "Number of ranks along y and z, such as \"2x4\"; auto: times all possible "
-                         "grids and uses the fastest"});
+             {.meaning = "Number of ranks along y and z, such as \"2x4\" (along y and x if "
+                         "dns.pencil_axis = \"z\"); auto: times all possible grids and uses the "
+                         "fastest"});
   schema.add(
       "grid.transpose", options.transpose,
       {.meaning =
@@ -52,6 +53,7 @@ namespace {
 
 bool fits(const TuningProblem& problem, ProcessGrid processes) {
   if (processes.y > problem.cells[1] || processes.z > problem.cells[2]) return false;
+  if (problem.fields == Orientation::z_direct && processes.z > problem.cells[0]) return false;
   if (problem.tridiagonal.method == TridiagonalMethod::ftm || processes.z == 1) return true;
   const int planes = problem.poisson.z.size();
   for (int n = 0; n < processes.z; ++n)
@@ -108,12 +110,13 @@ double measure_batches(const Communicator& communicator, const TuningProblem& pr
                        const PencilGrid& grid, TransposeBackend way, int trials) {
   const BatchedOptions options{.method = problem.tridiagonal.method,
                                .comm = options_of_batches(way, problem.comm),
-                               .memory = std::make_shared<BatchedMemory>()};
+                               .memory = std::make_shared<BatchedMemory>(),
+                               .fields = problem.fields};
   BatchedPoisson poisson(grid, problem.poisson, options);
   const TridiagonalMatrix identity = identity_like(problem.poisson.z);
   BatchedTridiagonal lines(grid, identity.size(), identity.periodic, options);
   lines.set_matrix(identity);
-  const DeviceField field(grid.box(Orientation::x));
+  const DeviceField field(grid.box(problem.fields));
   return least_seconds(communicator, trials, [&] {
     for (int n = 0; n < problem.field_solves; ++n) lines.solve(field.view());
     poisson.solve(field.view());
@@ -160,7 +163,7 @@ std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
                                         const PencilOptions& options) {
   const auto grid = options.forced_grid();
   if (!grid) return candidates(ranks, problem);
-  check_process_grid(*grid, ranks, problem.cells);
+  check_process_grid(*grid, ranks, problem.cells, problem.fields);
   if (!fits(problem, *grid))
     throw InputError(
         "dns.poisson = \"ptdma\" requires at least 2 planes on every rank along z; with "
