@@ -334,7 +334,7 @@ TEST(BatchedHalo, FillsTheGhostsThatHaloFills) {
         }
         // What Halo copies where an axis is whole is for others to do here.
         Halo halo(grid, periodic_y && processes.y > 1, periodic_z && processes.z > 1);
-        BatchedHalo batched(grid, periodic_y, periodic_z, {});
+        BatchedHalo batched(grid, {false, periodic_y, periodic_z}, {});
         Field* const all[] = {&fields[0], &fields[1]};
         halo.fill_y(all);
         halo.fill_z(all);
