@@ -6,7 +6,7 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <functional>
 #include <optional>
 
 #include "dns/ghosts.hpp"
