@@ -43,14 +43,15 @@ void refine_centre(mesh::Mesh& mesh, Particles& particles) {
     for (const double x : centre) square += (x - 0.5) * (x - 0.5);
     return std::sqrt(square) < 0.25 / (1 << level);
   };
-  while (mesh.regrid(flag_octants(mesh, in_ball))) particles.adapt_to_mesh();
+  while (mesh.regrid(flag_octants(mesh, in_ball)))
+    Particles::adapt_to_mesh(std::span(&particles, 1));
 }
 
 void distribute(mesh::Mesh& mesh, Particles& particles) {
   const auto owners = equal_parts(mesh);
   particles.migrate(owners);
   mesh.migrate(owners);
-  particles.adapt_to_mesh();
+  Particles::adapt_to_mesh(std::span(&particles, 1));
 }
 
 // Particles distributed over the box; every second one in the clump, if there is one.
@@ -94,13 +95,14 @@ struct Fields {
 // Executes a phase on every level, with the step that its cell size allows.
 void run_phase(ParticlePhase phase, Particles& particles, const mesh::Mesh& mesh,
                const Fields& fields) {
-  if (phase == k_deposit) return particles.deposit(0);
-  if (phase == k_synchronise) return particles.synchronise(0);
+  const std::span kinds(&particles, 1);
+  if (phase == k_deposit) return Particles::deposit(kinds, 0);
+  if (phase == k_synchronise) return Particles::synchronise(kinds, 0);
   for (int l = 0; l <= mesh.finest_level(); ++l) {
     const double dt = k_courant * mesh.geometry().cell_size(l);
     if (phase == k_kick)
       particles.kick(l, particles.fetch(l, fields.at(l), fields.at(l - 1), 3), dt);
-    else particles.drift(l, dt);
+    else Particles::drift(kinds, l, dt);
   }
 }
 

@@ -9,7 +9,7 @@
 #include "bench/block_costs.hpp"
 #include "bench/placement_replay.hpp"
 #include "bench/report.hpp"
-#include "core/clock.hpp"
+#include "bench/timed_placement.hpp"
 #include "core/error.hpp"
 #include "decomp/placement/policies.hpp"
 #include "run/run_request.hpp"
@@ -22,6 +22,7 @@ using namespace octant::placement;
 
 constexpr int k_any = std::numeric_limits<int>::max();
 constexpr int k_ranks = 4096;  // default
+constexpr int k_most_subdivisions = 4;
 
 struct PlacementRequest {
   std::string costs_file, mesh_file, previous_file, owners_file;
@@ -62,6 +63,8 @@ void declare(Options& options, PlacementRequest& request) {
   options.file("--owners", request.owners_file, "Output file of owners, one per line");
   options.file("--replay", request.replay.run,
                "Run directory whose measured block costs are replayed");
+  options.number("--subdivide", request.replay.subdivisions, 0, k_most_subdivisions,
+                 "Number of times that every replayed block is replaced by eight of the same cost");
   options.number("--latency", request.replay.latency, 0.0, 1.0,
                  "Latency of a message between nodes [s]");
   options.number("--bandwidth", request.replay.bandwidth, 1.0, 1e18,
@@ -74,32 +77,22 @@ struct Result {
   Owners owners;
   double makespan_over_mean = 0.0;
   double seconds = 0.0, slowest_zone_seconds = 0.0;  // medians of thread CPU time
+  std::int64_t zones = 0, largest_zone_blocks = 0;
   Traffic traffic;
   std::int64_t blocks_moved = 0;
 };
 
-double thread_seconds() { return 1e-9 * static_cast<double>(thread_cpu_ns()); }
-
-// Processes zones in sequence, as planners would do in parallel.
+// Repeats a placement; times are medians.
 Result measure(const PolicyOptions& options, const BlockList& blocks, int ranks, int repeats) {
   Result result{.policy = options.name, .owners = {}, .traffic = {}};
   std::vector<double> whole, slowest;
   for (int n = 0; n < repeats; ++n) {
-    const double begin = thread_seconds();
-    double most = 0.0;
-    const Policy policy = policy_of(options);
-    const Policy timed = [&](const BlockList& part, int part_ranks) {
-      const double part_begin = thread_seconds();
-      Owners owners = policy(part, part_ranks);
-      most = std::max(most, thread_seconds() - part_begin);
-      return owners;
-    };
-    result.owners = zone_by_zone(blocks, zones_of(options, blocks, ranks), timed);
-    if (options.most_blocks > 0)
-      result.owners =
-          within_capacity(blocks, std::move(result.owners), Capacity(ranks, options.most_blocks));
-    whole.push_back(thread_seconds() - begin);
-    slowest.push_back(most);
+    TimedPlacement placement = place_timed(options, blocks, ranks);
+    whole.push_back(placement.seconds);
+    slowest.push_back(placement.slowest_zone_seconds);
+    result.zones = placement.zones;
+    result.largest_zone_blocks = placement.largest_zone_blocks;
+    result.owners = std::move(placement.owners);
   }
   result.seconds = whole[median_index(whole)];
   result.slowest_zone_seconds = slowest[median_index(slowest)];
@@ -119,7 +112,9 @@ JsonObject json_of(const Result& result, const PlacementRequest& request) {
       .add("off_node_bytes", result.traffic.off_node)
       .add("off_rank_bytes", result.traffic.off_rank)
       .add("seconds", result.seconds)
-      .add("slowest_zone_seconds", result.slowest_zone_seconds);
+      .add("slowest_zone_seconds", result.slowest_zone_seconds)
+      .add("zones", result.zones)
+      .add("largest_zone_blocks", result.largest_zone_blocks);
   if (!request.previous_file.empty())
     object.add("blocks_moved", result.blocks_moved)
         .add("bytes_moved", result.blocks_moved * request.block_bytes);
@@ -207,7 +202,11 @@ int placement_bench(const std::vector<std::string>& words) {
     request.replay.ranks = request.ranks;
     request.replay.ranks_per_node = request.policy.ranks_per_node;
     request.replay.block_bytes = static_cast<double>(request.block_bytes);
-    print_replay(request.replay, request.json);
+    // Without --policy, policies that keep blocks close together, and longest-first.
+    const std::vector<std::string> names =
+        request.policies.chosen == "all" ? std::vector<std::string>{"baseline", "cplx", "node"}
+                                         : request.policies.selected();
+    print_replay(request.replay, replayed_policies(names, request.policy), request.json);
   });
   return k_done;
 }

@@ -63,7 +63,7 @@ std::pair<double, std::int64_t> form_once(const Communicator& communicator, AmrO
   communicator.barrier();
   simulation.step(k_step);
   return {communicator.max(simulation.timers().seconds("stars")),
-          simulation.matter().kind("stars")->used_ids()};
+          simulation.matter().kind("stars")->assigned_ids()};
 }
 
 void declare(Options& options, StarsRequest& request) {

@@ -63,6 +63,17 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "jeans": (CUBE,),
     "kelvin_helmholtz": (SLAB, "mesh.upper=[1.0,1.0,0.125]"),
     "maclaurin": (CUBE,),
+    "mass_transfer": (
+        "mesh.base_cells=[24,24,16]",
+        "mesh.upper=[1.2,1.2,0.8]",
+        "mesh.lower=[-1.2,-1.2,-0.8]",
+    ),
+    "mass_transfer_cluster": ("mesh.base_cells=[32,32,16]", "mesh.max_level=1"),
+    "merger": (
+        "mesh.base_cells=[24,24,16]",
+        "mesh.upper=[1.2,1.2,0.8]",
+        "mesh.lower=[-1.2,-1.2,-0.8]",
+    ),
     "minimal_channel": ("grid.cells=[16,12,24]", *STATISTICS),
     "moving_star": ("mesh.base_cells=[24,16,16]",),
     "noh": (CUBE,),

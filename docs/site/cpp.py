@@ -253,7 +253,8 @@ def module_page(name: str, about: str, headers: list[Header]) -> str:
     table = "\n".join(rows)
     contents = f"{about[0].upper()}{about[1:]}.\n\n" if about else ""
     return (
-        f"{ORPHAN}# {name}\n\n{contents}| header | contents | classes |\n|---|---|---|\n{table}\n"
+        f"{ORPHAN}# {name}\n\n{contents}:::{{container}} interfaces\n"
+        f"| header | contents | classes |\n|---|---|---|\n{table}\n:::\n"
     )
 
 

@@ -48,6 +48,7 @@ def launch(words: list[str]) -> int:
     threads, words = _threads(words)
     os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
     os.environ.setdefault("OMP_PROC_BIND", "false")
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # waiting threads give way after 0.3 ms
     if threads:
         os.environ["OMP_NUM_THREADS"] = threads
     command = words[0] if words else "help"

@@ -66,6 +66,14 @@ def binary(
         bool, typer.Option("--movie", help="Movie of the density in the orbital plane.")
     ] = False,
     rate: Annotated[int, typer.Option(min=1, help="Frames per second of the movie.")] = 10,
+    average: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            help="Interval over which rates are averaged, in initial orbital periods; 0: between "
+            "the snapshots before and after.",
+        ),
+    ] = 0.0,
     rows: Annotated[int, typer.Option(min=1, help="Number of rows printed.")] = 20,
     output: Output = None,
 ) -> None:
@@ -78,7 +86,7 @@ def binary(
 
     paths = list(snapshots(run).values())
     states = _measured(paths, potential is Potential.run)
-    table = binary_table(states)
+    table = binary_table(states, average)
     with Snapshot(paths[0]) as first:
         header = first.header
     destination = output or output_path(run, "binary.png")

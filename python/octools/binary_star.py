@@ -292,13 +292,21 @@ def check_snapshot(snapshot: Snapshot, with_potential: bool) -> None:
         gravity_constant(snapshot)
 
 
-def binary_table(states: Sequence[BinaryState]) -> dict[str, Array]:
+def binary_table(states: Sequence[BinaryState], average: float = 0.0) -> dict[str, Array]:
     """Return the quantities of a series of snapshots by name, each of shape (snapshots,).
 
     In addition to those of `BinaryState.columns`, ``orbits`` is the time since the first snapshot
     in units of its orbital period, ``mass_rate_1`` and ``mass_rate_2`` are the time derivatives of
     the masses in the lobes, and ``transfer_rate`` is that of the net mass of gas that has passed
     from star 1 to star 2: central differences of the snapshots, one-sided for the first and last.
+
+    Parameters
+    ----------
+    states
+        Measurements of the snapshots in the order of time.
+    average
+        Interval over which rates are averaged, in initial orbital periods; 0: that between the
+        snapshots before and after.
 
     Raises
     ------
@@ -318,11 +326,26 @@ def binary_table(states: Sequence[BinaryState]) -> dict[str, Array]:
     passed = table["mass_from_1_to_2"] - table["mass_from_2_to_1"]
     rates = {"mass_rate_1": table["lobe_1_mass"], "mass_rate_2": table["lobe_2_mass"]}
     rates["transfer_rate"] = passed
-    return table | {name: _rate(values, table["time"]) for name, values in rates.items()}
+    interval = average * period
+    time = table["time"]
+    return table | {name: mean_rate(values, time, interval) for name, values in rates.items()}
 
 
-def _rate(values: Array, time: Array) -> Array:
-    """Differentiate a series; NaN if it has a single value."""
-    if len(time) < 2:
+def mean_rate(values: Array, time: Array, interval: float) -> Array:
+    """Return the mean time derivative of a series over an interval around each time.
+
+    The derivative is the difference of the values, linear between the times, at the ends of the
+    interval, divided by its length. Intervals are shortened to the range of the series. An interval
+    of 0 gives central differences. The result is NaN where the value is, and if there is only one.
+    """
+    finite = np.isfinite(values)
+    if finite.sum() < 2:
         return np.full(len(time), np.nan)
-    return np.gradient(values, time)
+    if not interval > 0.0:
+        return np.gradient(values, time)
+    known_time, known = time[finite], values[finite]
+    lower = np.maximum(time - 0.5 * interval, known_time[0])
+    upper = np.minimum(time + 0.5 * interval, known_time[-1])
+    change = np.interp(upper, known_time, known) - np.interp(lower, known_time, known)
+    length = np.where(finite, upper - lower, np.nan)
+    return change / length

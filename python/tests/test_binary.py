@@ -11,7 +11,7 @@ from binaries import SPIN, BinarySnapshot, rotation
 from conftest import Call
 
 import octools as package
-from octools.binary_star import binary_table, measure_binary
+from octools.binary_star import binary_table, mean_rate, measure_binary
 from octools.history import read_history
 from octools.leaf_gas import relative_slopes
 from octools.snapshot import AXES, Array, Snapshot
@@ -206,6 +206,34 @@ def test_rates_and_orbits_follow_from_the_series(tmp_path: Path) -> None:
     ):
         assert table[name] == pytest.approx(np.gradient(values, time), rel=2e-3), name
     assert (table["mass_rate_1"] < 0.0).all()
+
+
+def test_rates_are_averaged_over_an_interval() -> None:
+    """Averages are exact for parabolas, remove oscillations of their period, and end at gaps."""
+    time = np.linspace(0.0, 10.0, 101)
+    middle = (time > 1.0) & (time < 9.0)
+    wave = np.sin(2.0 * np.pi * time / 2.0)
+    found = mean_rate(0.3 * time**2 + wave, time, 2.0)
+    assert found[middle] == pytest.approx(0.6 * time[middle], rel=1e-9)
+    assert np.abs(np.gradient(0.3 * time**2 + wave, time) - 0.6 * time)[middle].max() > 3.0
+    # Intervals at the ends are half as long: the mean is that at their middle.
+    assert mean_rate(time**2, time, 2.0)[[0, -1]] == pytest.approx([1.0, 19.0], rel=1e-9)
+    assert mean_rate(time**2, time, 0.0) == pytest.approx(np.gradient(time**2, time), rel=1e-12)
+    merged = np.where(time > 8.05, np.nan, time**2)
+    found = mean_rate(merged, time, 2.0)
+    assert np.isnan(found).tolist() == np.isnan(merged).tolist()
+    assert found[80] == pytest.approx(15.0, rel=1e-9)
+    assert np.isnan(mean_rate(np.array([1.0, np.nan]), np.array([0.0, 1.0]), 1.0)).all()
+
+
+def test_the_interval_of_rates_can_be_chosen(tmp_path: Path, octools: Call) -> None:
+    run = tmp_path / "run"
+    stars = orbiting(run)
+    result = octools("binary", run, "--average", 1, "--panels", 0)
+    assert result.returncode == 0, result.stderr
+    rows = np.genfromtxt(run / "binary.csv", delimiter=",", names=True)
+    mean = (stars[-1].mass[1] - stars[0].mass[1]) / (stars[-1].time - stars[0].time)
+    assert rows["mass_rate_2"] == pytest.approx(np.full(4, mean), rel=2e-3)
 
 
 def test_the_command_writes_table_plots_and_movie(tmp_path: Path, octools: Call) -> None:

@@ -11,9 +11,9 @@ from octools.chart import Chart, Curve, save_charts
 from octools.errors import OctoolsError
 from octools.exact import Bondi
 from octools.examples import read_example, read_examples
-from octools.expected import EXAMPLES
+from octools.expected import EXAMPLES, Number
 from octools.expected.gas import behind_shock, field_rate
-from octools.expected.gravity import bardeen_spin, falling_ball, maclaurin_potential
+from octools.expected.gravity import bardeen_spin, falling_ball, maclaurin_potential, merger
 from octools.run import example_of, wanted_pictures
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
@@ -69,6 +69,43 @@ def test_a_ball_grows_as_linear_theory_says_and_collapses_at_1_69() -> None:
     assert (1 + excess) / radius[1] ** 3 - 1 == pytest.approx(10 * excess, rel=1e-2)
     assert radius[2] < 0.1
     assert np.isnan(radius[3])
+
+
+@pytest.mark.parametrize(
+    ("damaged", "change", "failing"),
+    [
+        ("", 0.0, ()),
+        ("outflow_mass", 1e-9, (0,)),
+        ("floored_mass", 1e-9, (0,)),
+        ("outflow_angular_momentum_z", 1e-4, (1,)),
+        ("braking_angular_momentum_z", 1e-4, (1,)),
+        ("separation", 0.2, (2,)),
+    ],
+)
+def test_a_merger_has_closed_budgets_and_one_centre(
+    damaged: str, change: float, failing: tuple[int, ...], tmp_path: Path
+) -> None:
+    columns = {
+        "time": [0.0, 1.0, 2.0],
+        "mass": [1.0, 0.9, 0.85],
+        "outflow_mass": [0.0, 0.1, 0.1625],
+        "floored_mass": [0.0, 0.0, 0.0125],
+        "angular_momentum_z": [0.25, 0.2, 0.125],
+        "outflow_angular_momentum_z": [0.0, 0.025, 0.0625],
+        "braking_angular_momentum_z": [0.0, -0.025, -0.0625],
+        "separation": [1.0, 0.5, 0.05],
+        "lobe_1_mass": [0.6, 0.7, 0.0],
+        "lobe_2_mass": [0.4, 0.2, 0.0],
+    }
+    if damaged:
+        columns[damaged][-1] += change
+    rows = [
+        ",".join(columns),
+        *(",".join(map(repr, row)) for row in zip(*columns.values(), strict=True)),
+    ]
+    (tmp_path / "history.csv").write_text("\n".join(rows) + "\n")
+    numbers = [found for found in merger(tmp_path) if isinstance(found, Number)]
+    assert [n for n, found in enumerate(numbers) if not found.passes] == list(failing)
 
 
 def test_charts_are_drawn(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ namespace octant {
 
 namespace {
 
-void add_gas(Columns& columns, const Totals& totals) {
+void add_gas_columns(Columns& columns, const Totals& totals) {
   columns.add("mass", totals.mass);
   columns.add_vector("momentum", totals.momentum);
   columns.add("kinetic", totals.kinetic_energy);
@@ -16,15 +16,15 @@ void add_gas(Columns& columns, const Totals& totals) {
 }
 
 // Adds the potential energy and the total energy of gas, particles and gravity.
-void add_energy(Columns& columns, const Totals& totals) {
+void add_energy_columns(Columns& columns, const Totals& totals) {
   columns.add("potential", totals.potential_energy);
   columns.add("total_energy",
               totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
 }
 
 // Adds the totals of grey radiation and of the groups of photons.
-void add_radiation(Columns& columns, const RadiationTotals& radiation,
-                   const radiation::RadiationOptions& options) {
+void add_radiation_columns(Columns& columns, const RadiationTotals& radiation,
+                           const radiation::RadiationOptions& options) {
   if (options.enabled) {
     columns.add("radiation_energy", radiation.energy);
     columns.add_vector("radiation_momentum", radiation.momentum);
@@ -36,7 +36,7 @@ void add_radiation(Columns& columns, const RadiationTotals& radiation,
 }
 
 // Adds the scale of the momentum errors, and the contributions of floors to the budgets.
-void add_errors(Columns& columns, const Totals& totals, const Floored& floored) {
+void add_error_columns(Columns& columns, const Totals& totals, const Floored& floored) {
   columns.add("absolute_momentum", totals.absolute_momentum);
   columns.add("floored_cells", floored.cells);
   columns.add("floored_mass", floored.mass);
@@ -48,7 +48,7 @@ bool has_boundaries(const mesh::Geometry& geometry) {
   return !(geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2));
 }
 
-void add_outflow(Columns& columns, const AmrSimulation& simulation) {
+void add_outflow_columns(Columns& columns, const AmrSimulation& simulation) {
   const Outflow& outflow = simulation.outflow();
   outflow.add_columns(columns);
   if (simulation.gravity()) columns.add("outflow_potential", outflow.amount[Outflow::potential]);
@@ -58,13 +58,13 @@ void add_outflow(Columns& columns, const AmrSimulation& simulation) {
     columns.add("outflow_photons", outflow.amount[Outflow::photons]);
 }
 
-void add_mesh(Columns& columns, const Totals& totals) {
+void add_mesh_columns(Columns& columns, const Totals& totals) {
   columns.add_numbered("blocks", totals.blocks);
   columns.add_numbered("leaf_cells", totals.leaf_cells);
 }
 
-void add_particles(Columns& columns, const particles::Kind& kind,
-                   const particles::ParticleTotals& totals) {
+void add_particle_columns(Columns& columns, const particles::Kind& kind,
+                          const particles::ParticleTotals& totals) {
   columns.add(kind.name + "_particles", totals.count);
   if (!kind.has_mass) return;
   columns.add(kind.name + "_mass", totals.mass);
@@ -72,10 +72,10 @@ void add_particles(Columns& columns, const particles::Kind& kind,
   columns.add(kind.name + "_kinetic", totals.kinetic_energy);
 }
 
-// Adds the outflow of particles. The ends of column names differ from those of add_particles(), by
-// which tools find the particle kinds.
-void add_particle_outflow(Columns& columns, const particles::Kind& kind,
-                          const particles::ParticleOutflow& outflow, bool has_gravity) {
+// Adds the outflow of particles. The ends of column names differ from those of
+// add_particle_columns(), by which tools find the particle kinds.
+void add_particle_outflow_columns(Columns& columns, const particles::Kind& kind,
+                                  const particles::ParticleOutflow& outflow, bool has_gravity) {
   using particles::ParticleOutflow;
   columns.add(kind.name + "_outflow_count", outflow.count);
   if (!kind.has_mass) return;
@@ -87,7 +87,7 @@ void add_particle_outflow(Columns& columns, const particles::Kind& kind,
     columns.add(kind.name + "_outflow_potential", outflow.amount[ParticleOutflow::potential]);
 }
 
-void add_universe(Columns& columns, const AmrSimulation& simulation) {
+void add_cosmology_columns(Columns& columns, const AmrSimulation& simulation) {
   const Totals& totals = simulation.totals();
   columns.add("redshift", cosmology::redshift(simulation.scale_factor()));
   columns.add("ekin", totals.kinetic_energy + totals.particle_kinetic_energy());
@@ -99,8 +99,8 @@ void add_universe(Columns& columns, const AmrSimulation& simulation) {
 }
 
 // Adds the columns of output.integrals; values are unknown before the first measurement.
-void add_integrals(Columns& columns, const std::vector<std::string>& names,
-                   const std::vector<double>& values) {
+void add_integral_columns(Columns& columns, const std::vector<std::string>& names,
+                          const std::vector<double>& values) {
   for (std::size_t n = 0; n < names.size(); ++n) {
     if (fmt::format(",{},", columns.names()).find(fmt::format(",{},", names[n])) !=
         std::string::npos)
@@ -118,27 +118,28 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   columns.add("time", simulation.time());
   columns.add("a", simulation.scale_factor());
   columns.add("dt", dt);
-  add_gas(columns, totals);
-  add_energy(columns, totals);
+  add_gas_columns(columns, totals);
+  add_energy_columns(columns, totals);
   if (const auto& radiation = simulation.options().radiation; radiation.is_active())
-    add_radiation(columns, totals.radiation, radiation);
-  add_errors(columns, totals, simulation.floored());
+    add_radiation_columns(columns, totals.radiation, radiation);
+  add_error_columns(columns, totals, simulation.floored());
   if (simulation.options().hydro.is_barotropic())
     columns.add("exchanged_energy", simulation.exchanged_energy());
   if (simulation.options().hydro.eos.kind == hydro::EquationOfState::table)
     columns.add("cells_outside_table", totals.outside_table);
   if (simulation.options().hydro.enabled && has_boundaries(simulation.mesh().geometry()))
-    add_outflow(columns, simulation);
-  add_mesh(columns, totals);
+    add_outflow_columns(columns, simulation);
+  add_mesh_columns(columns, totals);
   const auto kinds = simulation.matter().kinds();
   for (std::size_t n = 0; n < kinds.size(); ++n)
-    add_particles(columns, kinds[n].kind(), totals.particles[n]);
+    add_particle_columns(columns, kinds[n].kind(), totals.particles[n]);
   if (has_boundaries(simulation.mesh().geometry()))
     for (const particles::Particles& kind : kinds)
-      add_particle_outflow(columns, kind.kind(), kind.outflow(), simulation.gravity() != nullptr);
-  if (simulation.options().universe) add_universe(columns, simulation);
+      add_particle_outflow_columns(columns, kind.kind(), kind.outflow(),
+                                   simulation.gravity() != nullptr);
+  if (simulation.options().universe) add_cosmology_columns(columns, simulation);
   for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
-  add_integrals(columns, simulation.options().integrals.names(), totals.integrals);
+  add_integral_columns(columns, simulation.options().integrals.names(), totals.integrals);
   if (simulation.options().problem) simulation.options().problem->add_columns(columns);
   return columns;
 }

@@ -117,10 +117,10 @@ SweepTimer::SweepTimer(BlockMeter& meter, int level, int begin, int end)
 
 SweepTimer::~SweepTimer() {
   const auto cpu = static_cast<double>(thread_cpu_ns() - cpu_);
-  meter_.count_sweep(level_, begin_, end_, static_cast<double>(Observer::now() - wall_), cpu);
+  meter_.record_sweep(level_, begin_, end_, static_cast<double>(Observer::now() - wall_), cpu);
 }
 
-void BlockMeter::count_sweep(int level, int begin, int end, double wall_ns, double cpu_ns) {
+void BlockMeter::record_sweep(int level, int begin, int end, double wall_ns, double cpu_ns) {
   Level& l = levels_[level];
   l.wall_ns += wall_ns;
   l.cpu_ns += cpu_ns;

@@ -111,7 +111,7 @@ class BlockMeter {
     KeyTable<float> smoothed,
         inherited;  // costs by key: measured for the block, or for its parent
   };
-  void count_sweep(int level, int begin, int end, double wall_ns, double cpu_ns);
+  void record_sweep(int level, int begin, int end, double wall_ns, double cpu_ns);
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
   std::vector<double> tile_nanoseconds(const Level& level) const;
   void distribute_sweeps(int level);

@@ -159,11 +159,13 @@ double GravityStep::self_potential_of_base() const {
 double GravityStep::potential_energy() {
   if (potential_energy_) return *potential_energy_;
   const auto timing = context_.timers.time("measure", Phase::compute);
-  const double particles = potential_energies({sums_in_potential(0)}, context_.time).front();
-  double energy = solver_->potential_energy([this](int level) {
-    return matter_.gas_density(level);
-  }) + particles;
-  if (context_.options.universe) energy += solver_->unfelt_energy();
+  enum { k_gas, k_unfelt, k_count };
+  ReproducibleSum sums[k_count];
+  sums[k_gas] = solver_->potential_energy([this](int level) { return matter_.gas_density(level); });
+  if (context_.options.universe) sums[k_unfelt] = solver_->unfelt_energy();
+  const auto particles = potential_energies({sums_in_potential(0)}, context_.time, sums);
+  double energy = sums[k_gas].to_double() + particles.front();
+  if (context_.options.universe) energy += sums[k_unfelt].to_double();
   potential_energy_ = energy;
   return energy;
 }
@@ -177,21 +179,23 @@ GravityStep::SumsOfKinds GravityStep::sums_in_potential(int coarsest) {
 }
 
 // Potential energy of all particles in each of several states at `time`, with one reduction over
-// ranks. The potential of a cloud includes its self-potential, which is larger in smaller cells;
-// the self-potential is replaced by the value for cells of the base level.
+// ranks, which also totals `others`. The potential of a cloud includes its self-potential, which is
+// larger in smaller cells; it is replaced by the value for cells of the base level.
 std::vector<double> GravityStep::potential_energies(std::initializer_list<SumsOfKinds> states,
-                                                    double time) {
-  std::vector<ReproducibleSum> sums;
+                                                    double time,
+                                                    std::span<ReproducibleSum> others) {
+  std::vector<ReproducibleSum> sums(others.begin(), others.end());
   for (const SumsOfKinds& kinds : states)
     for (const auto& kind : kinds) {
       sums.push_back(kind.weighted);
       sums.insert(sums.end(), kind.squared.begin(), kind.squared.end());
     }
   reproducible_sum(mesh_.communicator(), std::span(sums));
+  std::copy_n(sums.begin(), others.size(), others.begin());
   const double G = context_.options.newton_constant(time);
   const mesh::Geometry& geometry = mesh_.geometry();
   std::vector<double> energies;
-  auto sum = sums.begin();
+  auto sum = sums.begin() + std::ssize(others);
   for (const SumsOfKinds& kinds : states) {
     double& energy = energies.emplace_back(0.0);
     for (const auto& kind : kinds) {

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "amr/energy_budget.hpp"
@@ -73,7 +74,8 @@ class GravityStep : public StepPart {
  private:
   void solve_levels(int coarsest, double time);
   void kick(int level, double half_step, gravity::Half half);
-  std::vector<double> potential_energies(std::initializer_list<SumsOfKinds> states, double time);
+  std::vector<double> potential_energies(std::initializer_list<SumsOfKinds> states, double time,
+                                         std::span<ReproducibleSum> others = {});
 
   StepContext& context_;
   mesh::Mesh& mesh_;

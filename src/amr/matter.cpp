@@ -53,10 +53,7 @@ particles::Particles* Matter::kind(const std::string& name) {
   return const_cast<particles::Particles*>(std::as_const(*this).kind(name));
 }
 
-void Matter::adapt_to_mesh() {
-  for (particles::Particles& kind : kinds_)
-    kind.adapt_to_mesh(&kind == &kinds_.front() ? nullptr : &kinds_.front());
-}
+void Matter::adapt_to_mesh() { particles::Particles::adapt_to_mesh(kinds_); }
 
 void Matter::migrate(const std::vector<std::vector<int>>& owners) {
   for (particles::Particles& kind : kinds_) kind.migrate(owners);
@@ -69,10 +66,7 @@ BlockField Matter::gas_density(int level) const {
           mesh_.layout().stride_slot};
 }
 
-void Matter::update_density(int coarsest) {
-  for (particles::Particles& kind : kinds_)
-    if (kind.kind().has_mass) kind.deposit(coarsest);
-}
+void Matter::update_density(int coarsest) { particles::Particles::deposit(kinds_, coarsest); }
 
 mesh::LentField Matter::density(int level) const {
   if (!particles_attract_) return gas_density(level);
@@ -151,7 +145,6 @@ std::vector<double> Matter::densest() const {
         KOKKOS_LAMBDA(const mesh::Cell& cell) { return *field.at(cell); });
     densest[level] = std::max(most, 0.0);
   }
-  mesh_.communicator().max_in_place(std::span<double>(densest));
   return densest;
 }
 

@@ -74,7 +74,7 @@ class Matter {
   // True if the run has gas.
   bool has_gas() const { return has_gas_; }
 
-  // Maximum total density by level, at least 0. Collective.
+  // Maximum total density by level in own blocks, at least 0. Collective because of the density.
   std::vector<double> densest() const;
 
  private:

@@ -158,8 +158,7 @@ void Measurement::measure() {
   if (gas_energy_before_regrid_)
     energy.add_regrid_energy(totals_.total_energy - *gas_energy_before_regrid_);
   gas_energy_before_regrid_.reset();
-  for (std::size_t n = 0; n < totals_.particles.size(); ++n)
-    totals_.particles[n] = matter_.kinds()[n].totals();
+  totals_.particles = particles::Particles::totals(matter_.kinds());
   totals_.radiation = radiation_.measure();
   measure_integrals();
   if (gravity_.solver()) totals_.potential_energy = gravity_.potential_energy();
@@ -272,6 +271,7 @@ void Measurement::measure_limits() {
     }
   }
   processes_.limit_steps(limits_);
+  mesh_.communicator().min_in_place(std::span(limits_));
 }
 
 double Measurement::stable_dt() const {

@@ -81,15 +81,18 @@ std::vector<double> body_mass_thresholds(const AmrOptions& options, const Matter
     heaviest = std::max(heaviest, largest_mass(set));
   });
   heaviest = mesh.communicator().max(heaviest);
-  for (int level = 0; level <= last && level < std::ssize(thresholds); ++level) {
-    const double above = std::max(thresholds[level] * options.mass_unit(), k_light * heaviest);
-    std::int64_t count = 0;
+  const auto levels = std::min(std::ssize(least), std::ssize(thresholds));
+  std::vector<double> above(levels);
+  std::vector<std::int64_t> counts(levels, 0);
+  for (std::int64_t level = 0; level < levels; ++level) {
+    above[level] = std::max(thresholds[level] * options.mass_unit(), k_light * heaviest);
     for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
-      count += count_heavier(set, above);
+      counts[level] += count_heavier(set, above[level]);
     });
-    count = mesh.communicator().sum(count);
-    if (count > 0 && count <= k_max_bodies) least[level] = above;
   }
+  mesh.communicator().sum_in_place(std::span(counts));
+  for (std::int64_t level = 0; level < levels; ++level)
+    if (counts[level] > 0 && counts[level] <= k_max_bodies) least[level] = above[level];
   return least;
 }
 

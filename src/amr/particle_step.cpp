@@ -13,11 +13,10 @@ void ParticleStep::drift(const LevelStep& step) {
                 std::int64_t{hydro::k_mass} * layout.stride_variable,
             layout.stride_slot, layout.stride_variable};
   };
-  for (particles::Particles& kind : matter_.kinds()) {
+  for (particles::Particles& kind : matter_.kinds())
     if (kind.kind().motion == particles::Motion::flows)
       kind.carry(step.level, gas(step.level), gas(std::max(step.level - 1, 0)));
-    kind.drift(step.level, step.dt);
-  }
+  particles::Particles::drift(matter_.kinds(), step.level, step.dt);
 }
 
 // Does nothing on the finest level: the drift has already moved its particles to their blocks, and
@@ -29,9 +28,11 @@ void ParticleStep::redistribute(const LevelStep& step) {
   const bool counts = gravity_.has_budget();
   const auto before = counts ? gravity_.sums_in_potential(coarsest) : GravityStep::SumsOfKinds{};
   GravityStep::SumsOfKinds after = before;
-  auto sums = after.begin();
-  for (particles::Particles& kind : matter_.kinds())
-    kind.synchronise(coarsest, counts && kind.kind().has_mass ? &*sums++ : nullptr);
+  auto of_kind = after.begin();
+  std::vector<particles::Particles::MassSums*> sums;
+  for (const particles::Particles& kind : matter_.kinds())
+    sums.push_back(counts && kind.kind().has_mass ? &*of_kind++ : nullptr);
+  particles::Particles::synchronise(matter_.kinds(), coarsest, sums);
   if (counts) gravity_.count_redistribution(coarsest, before, after);
 }
 

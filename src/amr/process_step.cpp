@@ -365,7 +365,7 @@ void ProcessStep::follow_gas(int coarsest) {
 }
 
 void ProcessStep::sum_ledgers(const LevelStep& /*step*/) {
-  for (subgrid::Ledger& ledger : ledgers_) ledger.sum_over_ranks(mesh_.communicator());
+  subgrid::Ledger::sum_over_ranks(ledgers_, mesh_.communicator());
 }
 
 void ProcessStep::remeasure_gravity(const LevelStep& /*step*/) {
@@ -390,7 +390,6 @@ void ProcessStep::limit_steps(std::vector<double>& limits) {
       limit = std::min(limit, process->longest_step(gas));
     }
   }
-  mesh_.communicator().min_in_place(std::span(limits));
 }
 
 void ProcessStep::write_logs(const std::string& directory) {

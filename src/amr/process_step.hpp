@@ -86,7 +86,7 @@ class ProcessStep : public StepPart {
   // Returns the gas of a level for processes at `time`, in a coarse step with midpoint
   // `coarse_time`.
   subgrid::GasLevel gas_level(int level, double time, double coarse_time);
-  // Reduces the time-step limits of levels to those of the processes.
+  // Reduces the time-step limits of levels to those of the processes on this rank. Local.
   void limit_steps(std::vector<double>& limits);
   // Energy added by all processes since the start of the run.
   double added_energy() const;

@@ -81,30 +81,30 @@ int StepContext::finest_allowed() const {
 
 // --- tasks ---------------------------------------------------------------------------------------
 
-void StepContext::begin_coarse_step(const LevelStep& step) {
+void StepContext::begin_coarse_step(const LevelStep& level_step) {
   std::fill(clocks.begin(), clocks.end(), time);
   std::fill(level_steps.begin(), level_steps.end(), 0);
-  middle_of_step = time + 0.5 * step.dt;
+  middle_of_step = time + 0.5 * level_step.dt;
   meter.begin_step();
 }
 
-void StepContext::count_step(const LevelStep& step) {
-  const int level = step.level;
+void StepContext::count_step(const LevelStep& level_step) {
+  const int level = level_step.level;
   cell_updates += leaf_cells[level];
   meter.count_update(level);
-  clocks[level] += step.dt;
-  level_dt[level] = step.dt;
+  clocks[level] += level_step.dt;
+  level_dt[level] = level_step.dt;
   ++level_steps[level];
 }
 
-void StepContext::advance_time(const LevelStep& step) { time += step.dt; }
+void StepContext::advance_time(const LevelStep& level_step) { time += level_step.dt; }
 
-void StepContext::synchronise_clocks(const LevelStep& step) {
-  for (int level = step.level + 1; level <= mesh.finest_level(); ++level)
-    clocks[level] = clocks[step.level];
+void StepContext::synchronise_clocks(const LevelStep& level_step) {
+  for (int level = level_step.level + 1; level <= mesh.finest_level(); ++level)
+    clocks[level] = clocks[level_step.level];
 }
 
-void StepContext::end_coarse_step(const LevelStep& /*step*/) { ++this->step; }
+void StepContext::end_coarse_step(const LevelStep& /*level_step*/) { ++step; }
 
 double base_grid_bytes(const AmrOptions& options) {
   const auto& cells = options.mesh.base_cells;

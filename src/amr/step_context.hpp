@@ -85,13 +85,13 @@ struct StepContext : StepPart {
 
   // --- tasks: times and counters ---------------------------------------------------------------
   // Begins a coarse step: the clocks of all levels.
-  void begin_coarse_step(const LevelStep& step);
-  void count_step(const LevelStep& step);    // Counts a step of one level.
-  void advance_time(const LevelStep& step);  // Advances `time` to the end of the coarse step.
+  void begin_coarse_step(const LevelStep& level_step);
+  void count_step(const LevelStep& level_step);    // Counts a step of one level.
+  void advance_time(const LevelStep& level_step);  // Advances `time` to the end of the coarse step.
   // Sets the clocks of finer levels to that of the level of the step.
-  void synchronise_clocks(const LevelStep& step);
+  void synchronise_clocks(const LevelStep& level_step);
   // Counts the coarse step.
-  void end_coarse_step(const LevelStep& step);
+  void end_coarse_step(const LevelStep& level_step);
 
   AmrOptions& options;
   mesh::Mesh mesh;

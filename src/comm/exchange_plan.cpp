@@ -78,11 +78,9 @@ void DirectedPlan::prepare(Backend backend) const {
 
 void DirectedPlan::prepare_schedule() const {
   auto schedule = std::make_unique<const ForwardingSchedule>(communicator_, sends_);
-  communicator_.collective_try([&] {
-    OCTANT_REQUIRE(schedule->receives() == without_empty(receives_),
-                   "exchange plan: rank {} expects {} items, but the ranks send {}",
-                   communicator_.rank(), items_received_, total(schedule->receives()));
-  });
+  OCTANT_REQUIRE(schedule->receives() == without_empty(receives_),
+                 "exchange plan: rank {} expects {} items, but the ranks send {}",
+                 communicator_.rank(), items_received_, total(schedule->receives()));
   schedule_ = std::move(schedule);
 }
 
@@ -93,7 +91,7 @@ ExchangePlan::ExchangePlan(const Communicator& communicator, std::vector<Segment
 
 ExchangePlan ExchangePlan::from_sends(const Communicator& communicator,
                                       std::vector<Segment> sends) {
-  communicator.collective_try([&] { check_segments(communicator, sends); });
+  check_segments(communicator, sends);
   const ForwardingSchedule schedule(communicator, sends);
   return ExchangePlan(communicator, std::move(sends), schedule.receives());
 }
@@ -108,7 +106,9 @@ const std::vector<Segment>& ExchangePlan::receives() const { return forward_->re
 std::int64_t ExchangePlan::items_sent() const { return forward_->items_sent(); }
 std::int64_t ExchangePlan::items_received() const { return forward_->items_received(); }
 
-void ExchangePlan::check() const { forward_->prepare(Backend::ksection); }
+void ExchangePlan::check() const {
+  communicator().collective_try([&] { forward_->prepare(Backend::ksection); });
+}
 
 const DirectedPlan& ExchangePlan::flow(Direction direction) const {
   if (direction == Direction::forward) return *forward_;

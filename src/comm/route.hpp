@@ -27,8 +27,8 @@ Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const 
 
 // Delivers items[n] to rank destinations[n], which may be this rank. Collective; ranks may send
 // nothing. Items are forwarded through the rank tree, so that a rank sends 2 sum(k_l - 1) messages
-// (sizes, then items) and stores no data for every rank of the run. Throws RunError on all ranks if
-// a destination does not exist.
+// (sizes, then items) and stores no data for every rank of the run. Destinations must exist: a rank
+// that gives another one throws RunError, which the others do not learn.
 template <Copyable T>
 Routed<T> route(const Communicator& communicator, std::span<const int> destinations,
                 std::span<const T> items) {

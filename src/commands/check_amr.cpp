@@ -76,6 +76,8 @@ void describe_run(const AmrOptions& options, CheckReport& report) {
                  options.time.max_steps);
   for (const std::string& about : {options.about_dimensions(), options.about_disabled_sections()})
     if (!about.empty()) report.note(about);
+  if (options.problem)
+    for (const std::string& note : options.problem->notes()) report.note(note);
   if (!options.of_preset.empty())
     report.note(fmt::format("subgrid.preset = \"{}\" sets {} parameters (--all shows them)",
                             name_of(options.preset), options.of_preset.size()));
@@ -141,16 +143,17 @@ double describe_beginning(const Communicator& communicator, const AmrOptions& op
     return bytes;
   }
   report.add("blocks", "{} on levels 0, 1, ... of the initial mesh", list_of(initial->blocks));
-  const double steps = std::min((options.end_time() - initial->begin) / initial->dt,
-                                static_cast<double>(options.time.max_steps));
+  const double steps = std::ceil(std::min((options.end_time() - initial->begin) / initial->dt,
+                                          static_cast<double>(options.time.max_steps)));
   const double updates = steps * initial->work;
   std::string cost;
   if (std::isfinite(updates)) {
     cost = fmt::format("about {:.2g} cell updates, ", updates);
     const double rate = initial->updates_per_second;
-    report.add("cost",
-               "{:.3g} cell updates in {:.0f} steps{}, if the mesh and the time step do not change",
-               updates, std::ceil(steps), rate > 0.0 ? ", " + duration_text(updates / rate) : "");
+    report.add(
+        "cost",
+        "{:.3g} cell updates in {:.0f} step(s){}, if the mesh and the time step do not change",
+        updates, steps, rate > 0.0 ? ", " + duration_text(updates / rate) : "");
   }
   report.add("memory", "memory of the largest rank with the initial mesh: {:.0f} MB",
              1e-6 * initial->peak_bytes);
@@ -166,11 +169,25 @@ double describe_beginning(const Communicator& communicator, const AmrOptions& op
   return initial->peak_bytes;
 }
 
+// Number of blocks of the base grid.
+double base_blocks(const AmrOptions& options) {
+  return product(options.mesh.base_cells) / std::pow(options.mesh.block_size, 3);
+}
+
+// Adds a note if the base grid has fewer blocks than the run has ranks.
+void note_idle_ranks(const AmrOptions& options, int ranks, CheckReport& report) {
+  const double blocks = base_blocks(options);
+  if (blocks < ranks)
+    report.note(
+        fmt::format("the base grid has {:.0f} block(s) for {} ranks: {:.0f} of them have no "
+                    "work before the mesh is refined",
+                    blocks, ranks, ranks - blocks));
+}
+
 double describe_size(const Communicator& communicator, const AmrOptions& options,
                      const std::vector<Rehearsal>& rehearsals,
                      const std::optional<InitialMesh>& initial, CheckReport& report) {
-  const double blocks = product(options.mesh.base_cells) / std::pow(options.mesh.block_size, 3);
-  const RunSize size = extrapolate(rehearsals, initial, blocks);
+  const RunSize size = extrapolate(rehearsals, initial, base_blocks(options));
   const double seconds = size.updates / size.updates_per_second;
   report.add("blocks", "at most {} on levels 0, 1, ...", list_of(size.blocks));
   report.add("cost", "{:.3g} cell updates, {} at the rate of the rehearsal, {} rank(s)",
@@ -191,6 +208,7 @@ int check_amr(const RunRequest& request) {
   const auto options = read_options<AmrOptions>(request, communicator);
   CheckReport report;
   describe_run(options, report);
+  note_idle_ranks(options, communicator.size(), report);
   if (!why_no_kernels().empty()) {
     // Rehearsals need kernels.
     report.note(why_no_kernels() + ": no rehearsal");

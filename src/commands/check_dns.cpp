@@ -33,8 +33,15 @@ double cell_count(const DnsOptions& options) {
 struct Need {
   double cells = 0.0, bytes = 0.0, step = 0.0;  // bytes: peak of the largest rank
   double measured_cells = 0.0;                  // largest grid that was built
-  std::string processes;
+  pencil::ProcessGrid processes;
 };
+
+// Number of cells of the largest rank of a process grid.
+double largest_part(const DnsOptions& options, pencil::ProcessGrid processes) {
+  const auto& cells = options.grid.cells;
+  return cells[0] * std::ceil(1.0 * cells[1] / processes.y) *
+         std::ceil(1.0 * cells[2] / processes.z);
+}
 
 // Ranks of the run to be estimated.
 struct Target {
@@ -44,8 +51,16 @@ struct Target {
 };
 
 // Throws InputError if no process grid of these ranks fits the run.
-Target target_of(const Communicator& communicator, int ranks, const DnsOptions& options) {
+Target target_of(const Communicator& communicator, int ranks, const DnsOptions& options,
+                 const std::string& file) {
   Target target{ranks > 0 ? ranks : communicator.size(), {}, ranks > 0};
+  const auto forced = options.pencil.forced_grid();
+  const std::int64_t needed = forced ? std::int64_t{forced->y} * forced->z : 0;
+  if (forced && !target.is_given && needed != target.ranks && forced->y > 0 && forced->z > 0)
+    throw InputError(
+        "grid.process_grid = \"{}\" requires {} ranks, but this check runs on {}; use octant check "
+        "{} --ranks {}",
+        to_string(*forced), needed, target.ranks, file, needed);
   target.grids = pencil::possible_grids(target.ranks, tuning_problem(options), options.pencil);
   return target;
 }
@@ -55,18 +70,40 @@ Need measure_need(const Communicator& communicator, const DnsOptions& options) {
   simulation.initialise();
   simulation.measure();
   return {cell_count(options), communicator.max(static_cast<double>(scarce_memory_use().peak)),
-          simulation.stable_dt(), cell_count(options),
-          pencil::to_string(simulation.tuning().processes)};
+          simulation.stable_dt(), cell_count(options), simulation.tuning().processes};
+}
+
+// Returns the numbers of cells of a grid of about `max_cells` cells with the shape of `cells`. Axes
+// keep at least k_fewest_along_axis cells, or all if they have fewer or if `keeps_z`; the other
+// axes are then coarser.
+std::array<int, 3> coarse_cells(const std::array<int, 3>& cells, double max_cells, bool keeps_z) {
+  std::array<int, 3> coarse = cells;
+  std::array<bool, 3> is_fixed{false, false, keeps_z};
+  for (int pass = 0; pass < 3; ++pass) {
+    double fixed_cells = 1.0, other_cells = 1.0;
+    int others = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      (is_fixed[axis] ? fixed_cells : other_cells) *= is_fixed[axis] ? coarse[axis] : cells[axis];
+      others += is_fixed[axis] ? 0 : 1;
+    }
+    if (others == 0) break;
+    const double factor = std::pow(max_cells / (fixed_cells * other_cells), 1.0 / others);
+    for (int axis = 0; axis < 3; ++axis) {
+      if (is_fixed[axis]) continue;
+      const int fewest = std::min(cells[axis], k_fewest_along_axis);
+      const auto wanted = static_cast<int>(std::lround(factor * cells[axis]));
+      is_fixed[axis] = wanted < fewest;
+      coarse[axis] = std::clamp(wanted, fewest, cells[axis]);
+    }
+  }
+  return coarse;
 }
 
 // Options of the same run on a grid of about `max_cells` cells. Cell heights from a file fix the
 // number of cells along z.
 DnsOptions coarse_options(const DnsOptions& run, const RunRequest& request, double max_cells) {
-  const double factor = std::cbrt(max_cells / cell_count(run));
-  std::array<int, 3> cells = run.grid.cells;
-  for (int axis = 0; axis < (run.grid.stretching == dns::Stretching::file ? 2 : 3); ++axis)
-    cells[axis] = std::clamp(static_cast<int>(std::lround(factor * cells[axis])),
-                             std::min(cells[axis], k_fewest_along_axis), cells[axis]);
+  const std::array<int, 3> cells =
+      coarse_cells(run.grid.cells, max_cells, run.grid.stretching == dns::Stretching::file);
   auto overrides = request.overrides;
   overrides.push_back(fmt::format("grid.cells=[{}, {}, {}]", cells[0], cells[1], cells[2]));
   DnsOptions options = DnsOptions::from_file(request.file, overrides);
@@ -84,10 +121,16 @@ bool can_build(const Communicator& communicator, const DnsOptions& options) {
   }
 }
 
-// Extrapolates linearly in the number of cells for memory, and by a power law for the time step.
+// Extrapolates linearly in the number of cells for memory, and by a power law for the time step. If
+// both grids are the same, because cell heights from a file prevent coarser ones, the memory is
+// proportional to the number of cells, and the time step is that of the grid.
 Need extrapolate(const Need& coarse, const Need& fine, double cells) {
   Need need = fine;
   need.cells = cells;
+  if (fine.cells == coarse.cells) {
+    need.bytes *= cells / fine.cells;
+    return need;
+  }
   need.bytes += (fine.bytes - coarse.bytes) / (fine.cells - coarse.cells) * (cells - fine.cells);
   const double power = std::log(fine.step / coarse.step) / std::log(fine.cells / coarse.cells);
   need.step *= std::pow(cells / fine.cells, power);
@@ -129,23 +172,22 @@ TransposeFields transpose_fields(const DnsOptions& options) {
 double rank_bytes(const DnsOptions& options, pencil::ProcessGrid processes, double fixed,
                   double per_cell) {
   const auto& cells = options.grid.cells;
-  const auto largest = [](int all, int parts) { return std::ceil(1.0 * all / parts); };
   // The second number of ranks divides z, or x with pencils along z.
   const int divided = options.flow.pencil_axis == Axis::z ? 0 : 2;
-  const double whole = cells[2 - divided], y = largest(cells[1], processes.y),
-               part = largest(cells[divided], processes.z);
+  const double whole = cells[2 - divided], y = std::ceil(1.0 * cells[1] / processes.y),
+               part = std::ceil(1.0 * cells[divided] / processes.z);
+  const double own = whole * y * part;
   const double with_ghosts = options.scalar.enabled ? 5.0 : 4.0;
   const double ghosts = with_ghosts * whole * ((y + 2.0) * (part + 2.0) - y * part);
   const TransposeFields fields = transpose_fields(options);
   const double transposes =
-      whole * y * part *
-      ((processes.y > 1 ? fields.xy : 0.0) + (processes.z > 1 ? fields.yz : 0.0));
-  return fixed + per_cell * whole * y * part + sizeof(double) * (ghosts + transposes);
+      own * ((processes.y > 1 ? fields.xy : 0.0) + (processes.z > 1 ? fields.yz : 0.0));
+  return fixed + per_cell * own + sizeof(double) * (ghosts + transposes);
 }
 
 // Estimates the memory of the target's ranks from grids that each rank builds alone.
-Need estimate_for(const Target& target, const Communicator& communicator, const DnsOptions& options,
-                  const RunRequest& request) {
+Need estimate_target_need(const Target& target, const Communicator& communicator,
+                          const DnsOptions& options, const RunRequest& request) {
   const auto fixed = static_cast<double>(scarce_memory_use().current);
   const Communicator alone = communicator.split(communicator.rank());
   DnsOptions run = DnsOptions::from_file(request.file, request.overrides);
@@ -154,6 +196,8 @@ Need estimate_for(const Target& target, const Communicator& communicator, const 
   const bool is_small = cells <= k_max_cells[1] || options.problem->has_own_grid();
   Need fine;
   if (is_small) {
+    require_memory(communicator, DnsSimulation::min_bytes(run), "the flow on one rank",
+                   "grid.cells");
     fine = measure_need(alone, run);
   } else {
     const Need coarse = measure_need(alone, coarse_options(run, request, k_max_cells[0]));
@@ -162,19 +206,19 @@ Need estimate_for(const Target& target, const Communicator& communicator, const 
   }
   const double per_cell = communicator.max((fine.bytes - fixed) / fine.cells);
   const double most_fixed = communicator.max(fixed);
-  Need need{cells, 0.0, fine.step, fine.measured_cells, ""};
+  Need need{cells, 0.0, fine.step, fine.measured_cells, {}};
   for (const pencil::ProcessGrid grid : target.grids) {
     const double of_grid = rank_bytes(options, grid, most_fixed, per_cell);
-    if (!need.processes.empty() && of_grid >= need.bytes) continue;
+    if (need.bytes > 0.0 && of_grid >= need.bytes) continue;
     need.bytes = of_grid;
-    need.processes = pencil::to_string(grid);
+    need.processes = grid;
   }
   return need;
 }
 
 Need estimate_need(const Communicator& communicator, const DnsOptions& options,
                    const RunRequest& request, const Target& target) {
-  if (target.is_given) return estimate_for(target, communicator, options, request);
+  if (target.is_given) return estimate_target_need(target, communicator, options, request);
   const double cells = cell_count(options);
   if (cells <= k_max_cells[1] || options.problem->has_own_grid()) {
     require_memory(communicator, DnsSimulation::min_bytes(options) / communicator.size(),
@@ -185,7 +229,7 @@ Need estimate_need(const Communicator& communicator, const DnsOptions& options,
   for (int n = 0; n < 2; ++n) {
     const DnsOptions coarse = coarse_options(options, request, k_max_cells[n]);
     if (!can_build(communicator, coarse))
-      return estimate_for(target, communicator, options, request);
+      return estimate_target_need(target, communicator, options, request);
     needs[n] = measure_need(communicator, coarse);
   }
   return extrapolate(needs[0], needs[1], cells);
@@ -208,7 +252,8 @@ int check_dns(const RunRequest& request, int ranks) {
   const Communicator communicator = Communicator::world();
   const auto options = read_options<DnsOptions>(request, communicator);
   Target target;
-  communicator.collective_try([&] { target = target_of(communicator, ranks, options); });
+  communicator.collective_try(
+      [&] { target = target_of(communicator, ranks, options, request.file); });
   CheckReport report;
   describe_run(options, report);
   if (!why_no_kernels().empty()) {
@@ -220,14 +265,15 @@ int check_dns(const RunRequest& request, int ranks) {
     return k_done;
   }
   const Need need = estimate_need(communicator, options, request, target);
-  const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
+  const double steps =
+      std::min(options.time.end / need.step, static_cast<double>(options.time.max_steps));
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
-  const double seconds = steps * static_cast<double>(need.cells) * cost / target.ranks;
+  const double seconds = steps * cost * largest_part(options, need.processes);
   report.table = memory_table(communicator, need.measured_cells);
   report.add("cost", "about {:.0f} steps of {:.3g}, if the maximum velocity does not change: {}",
              steps, need.step, duration_text(seconds));
   report.add("memory", "memory of the largest rank: {:.0f} MB; {} rank(s) as {}{}",
-             1e-6 * need.bytes, target.ranks, need.processes,
+             1e-6 * need.bytes, target.ranks, to_string(need.processes),
              target.grids.size() > 1 && target.is_given
                  ? fmt::format(", the least of {} process grids", target.grids.size())
                  : "");

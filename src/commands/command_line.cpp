@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <new>
@@ -150,6 +151,16 @@ std::string complaint_if_empty(const std::string& value) {
   return value.empty() ? "the name is missing" : "";
 }
 
+// Returns an error message unless an option value is a positive integer; otherwise empty.
+std::string complaint_unless_positive(const std::string& value) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc::result_out_of_range) return fmt::format("{} is too large", value);
+  const bool is_number = error == std::errc() && end == value.data() + value.size();
+  if (is_number && number > 0) return "";
+  return fmt::format("\"{}\": expected a positive integer", value);
+}
+
 // Takes one value per option: following words, such as the file, are not values.
 void add_overrides(CLI::App& command, Arguments& arguments, const std::string& meaning) {
   command.add_option("--set", arguments.run.overrides, meaning)->allow_extra_args(false);
@@ -189,7 +200,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
                           "Also print the resolved parameters and the details of the estimate");
   auto* ranks = check_command->add_option("--ranks", arguments.check_ranks,
                                           "Number of ranks of the estimate, for model = \"dns\"");
-  ranks->check(CLI::PositiveNumber);
+  ranks->check(complaint_unless_positive);
   check_command
       ->add_option("--process-grid", arguments.process_grid,
                    "Numbers of ranks along y and z of the estimate, such as 2x4")
@@ -197,7 +208,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
       ->check(complaint_if_empty);
   check_command->callback([&] {
     if (!arguments.process_grid.empty())
-      arguments.run.overrides.push_back("grid.process_grid=" + arguments.process_grid);
+      arguments.run.overrides.push_back("grid.process_grid='" + arguments.process_grid + "'");
     action = [&] { return check_model(arguments.run, arguments.check_ranks); };
   });
 

@@ -58,6 +58,13 @@ std::vector<int> coarsenings(const AmrOptions& run) {
   return factors;
 }
 
+// Reads the options of a rehearsal, which writes no files.
+AmrOptions rehearsal_options(const std::string& file, const ParameterSchema::Overrides& overrides) {
+  AmrOptions options = AmrOptions::from_file(file, overrides);
+  if (options.problem) options.problem->keep_files();
+  return options;
+}
+
 AmrOptions coarse_options(const AmrOptions& run, const std::string& file,
                           ParameterSchema::Overrides overrides, int coarsening) {
   const auto& cells = run.mesh.base_cells;
@@ -66,7 +73,7 @@ AmrOptions coarse_options(const AmrOptions& run, const std::string& file,
   if (run.time.max_steps < std::numeric_limits<int>::max())
     overrides.push_back(
         fmt::format("time.max_steps={}", (run.time.max_steps + coarsening - 1) / coarsening));
-  return AmrOptions::from_file(file, overrides);
+  return rehearsal_options(file, overrides);
 }
 
 // Updates the maximum size of the mesh.
@@ -198,8 +205,8 @@ double expected_initial_work(const std::vector<Rehearsal>& rehearsals) {
 // resolve; `expected` is the extrapolated work of a coarse step on the initial mesh. Rehearsals
 // that miss structure also miss its signal speeds: the ratio of the first steps of the initial mesh
 // and of the finest rehearsal gives the reduction of the run's time steps.
-void add_initial_mesh(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial,
-                      RunSize& size) {
+void add_unresolved_structure(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial,
+                              RunSize& size) {
   const double expected = expected_initial_work(rehearsals);
   const Rehearsal& finest = rehearsals.back();
   const double finer = std::pow(initial.coarsening, 2.5);  // between surfaces and volumes
@@ -241,21 +248,22 @@ double refined_part(const InitialMesh& mesh, std::size_t level) {
 // rehearsals or of the level below.
 bool is_next_level_large(const Communicator& communicator, const InitialMesh& mesh,
                          const std::vector<Rehearsal>& rehearsals) {
-  constexpr double k_max_cells = 4e6, k_bytes_per_cell = 150.0;
+  constexpr double k_large_mesh = 4e6, k_bytes_per_cell = 150.0;
   const std::size_t level = mesh.blocks.size() - 1;
   double part = level > 0 ? refined_part(mesh, level - 1) : 0.0;
   for (const Rehearsal& rehearsal : rehearsals)
     part = std::max(part, refined_part(rehearsal.initial, level));
   const double all = 8.0 * mesh.leaf_cells.back();
   const double memory = communicator.min(static_cast<double>(memory_limit()));
-  return all * std::min(1.0, 2.0 * part + 0.1) > k_max_cells || all * k_bytes_per_cell > memory / 2;
+  return all * std::min(1.0, 2.0 * part + 0.1) > k_large_mesh ||
+         all * k_bytes_per_cell > memory / 2;
 }
 
 }  // namespace
 
 Rehearsal rehearse_itself(const Communicator& communicator, const std::string& file,
                           const ParameterSchema::Overrides& overrides, double seconds) {
-  AmrOptions options = AmrOptions::from_file(file, overrides);
+  AmrOptions options = rehearsal_options(file, overrides);
   return rehearse_once(communicator, options, 1, seconds);
 }
 
@@ -348,7 +356,7 @@ RunSize extrapolate(const std::vector<Rehearsal>& rehearsals,
     size.blocks[l] =
         l == 0 ? base_blocks : std::min(cover, value_at_one(rehearsals, blocks, cover));
   }
-  if (initial) add_initial_mesh(rehearsals, *initial, size);
+  if (initial) add_unresolved_structure(rehearsals, *initial, size);
   size.peak_bytes = extrapolate_memory(rehearsals, total(size.blocks));
   if (initial && initial->coarsening == 1.0)
     size.peak_bytes = std::max(size.peak_bytes, initial->peak_bytes);

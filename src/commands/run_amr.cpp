@@ -168,6 +168,8 @@ class AmrModel final : public Model {
       log::info("{}", about);
     if (const std::string& about = options_.about_disabled_sections(); !about.empty())
       log::warn("{}", about);
+    if (options_.problem)
+      for (const std::string& note : options_.problem->notes()) log::warn("{}", note);
     if (options_.universe) log_universe();
     if (!options_.of_preset.empty())
       log::info("subgrid.preset = \"{}\" sets {}", name_of(options_.preset),
@@ -243,6 +245,7 @@ class AmrModel final : public Model {
   }
 
   Paths write_snapshot(const std::string& stem) override {
+    synchronise_for_ramses();
     const Paths paths = write_in_formats(options_.formats, options_.output.formats,
                                          snapshot_contents(simulation_), stem);
     simulation_.processes().write_logs(folder_of(stem));
@@ -251,6 +254,7 @@ class AmrModel final : public Model {
     return paths;
   }
   Paths write_cutouts(const std::string& directory, std::int64_t number) override {
+    synchronise_for_ramses();
     const OutputOptions& output = options_.output;
     const MeshContents whole = snapshot_contents(simulation_);
     Paths paths;
@@ -317,6 +321,11 @@ class AmrModel final : public Model {
   // Completes the velocities of another code's output, before a step or a checkpoint.
   void complete_kicks() {
     if (add_half_kick_) std::exchange(add_half_kick_, nullptr)();
+  }
+  // Completes the velocities before an output for RAMSES, which states that no kick is pending.
+  void synchronise_for_ramses() {
+    if (std::ranges::find(options_.output.formats, "ramses") != options_.output.formats.end())
+      complete_kicks();
   }
 
   AmrOptions options_;

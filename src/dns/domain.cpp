@@ -333,16 +333,12 @@ Domain Domain::turned(pencil::Orientation to) const {
 }
 
 void Domain::check_outflow_cells() const {
-  pencils.communicator().collective_try([&] {
-    for (int axis = 0; axis < 3; ++axis)
-      if (ends(axis, 1) && boundaries.side(axis, 1) == Side::outflow && box[axis].count() < 2)
-        throw InputError(
-            "an outflow at the upper {} boundary requires at least two cells along that axis on "
-            "each adjacent rank, but grid.process_grid = \"{}\" leaves only one; use fewer ranks "
-            "along {}",
-            static_cast<char>('x' + axis), pencil::to_string(pencils.processes()),
-            static_cast<char>('x' + axis));
-  });
+  for (int axis = 0; axis < 3; ++axis)
+    OCTANT_REQUIRE(
+        !ends(axis, 1) || boundaries.side(axis, 1) != Side::outflow || box[axis].count() >= 2,
+        "an outflow at the upper {} boundary requires two cells along that axis, but "
+        "the process grid {} leaves one",
+        axis_name(axis), pencil::to_string(pencils.processes()));
 }
 
 bool Domain::ends(int axis, int end) const {

@@ -33,7 +33,10 @@ pencil::PoissonOptions solver_options(const DnsOptions& options, const pencil::T
 pencil::TuningProblem tuning_problem(const DnsOptions& options) {
   pencil::TuningProblem problem;
   problem.cells = options.grid.cells;
-  problem.poisson = dns::pressure_problem(options.make_grid(), options.make_boundaries());
+  const dns::Boundaries boundaries = options.make_boundaries();
+  problem.poisson = dns::pressure_problem(options.make_grid(), boundaries);
+  for (int axis = 0; axis < 3; ++axis)
+    if (boundaries.side(axis, 1) == dns::Side::outflow) problem.cells_of_last_rank[axis] = 2;
   problem.tridiagonal.method = options.flow.poisson;
   if (options.flow.diffusion == dns::Diffusion::implicit_z) problem.field_solves = 3;
   problem.in_batches = dns::in_batches(options.flow);

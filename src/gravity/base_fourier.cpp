@@ -136,19 +136,19 @@ void PencilTransfer::to_pencil(const double* patches, const pencil::FieldView& p
   const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
   double *sent = sent_.data(), *received = received_.data();
   const int side = side_;
-  for_rows_of(
+  for_items_of(
       "gravity: pack rows", leaving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
         const SharedRow at(rows, n);
         join(patches + places.in_patch(rows, at), side, sent + at.place * side);
       });
   exchanger_.start<double>(*plan_, sent, received, side);
-  for_rows_of(
+  for_items_of(
       "gravity: patches to pencil", local_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
         const SharedRow at(rows, n);
         join(patches + places.in_patch(rows, at), side, places.in_pencil(rows, at));
       });
   exchanger_.finish();
-  for_rows_of(
+  for_items_of(
       "gravity: unpack rows", arriving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
         const SharedRow at(rows, n);
         copy_row(received + at.place * side, side, places.in_pencil(rows, at));
@@ -160,19 +160,19 @@ void PencilTransfer::to_patches(const pencil::FieldView& pencil, double* patches
   const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
   double *sent = sent_.data(), *received = received_.data();
   const int side = side_;
-  for_rows_of(
+  for_items_of(
       "gravity: pack rows", arriving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
         const SharedRow at(rows, n);
         copy_row(places.in_pencil(rows, at), side, received + at.place * side);
       });
   exchanger_.start<double>(*plan_, received, sent, side, Direction::reverse);
-  for_rows_of(
+  for_items_of(
       "gravity: pencil to patches", local_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
         const SharedRow at(rows, n);
         separate(places.in_pencil(rows, at), side, factor, patches + places.in_patch(rows, at));
       });
   exchanger_.finish();
-  for_rows_of(
+  for_items_of(
       "gravity: unpack rows", leaving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
         const SharedRow at(rows, n);
         separate(sent + at.place * side, side, factor, patches + places.in_patch(rows, at));

@@ -23,6 +23,8 @@ struct SharedRows {
 
   // Number of rows.
   KOKKOS_FUNCTION int rows() const { return (y.end - y.begin) * (z.end - z.begin); }
+  // Number of items of mesh::for_items_of(), which are rows.
+  KOKKOS_FUNCTION int items() const { return rows(); }
 };
 
 // Exchange between patches and pencils. Fields of own patches are [slot][k][j][split i]. All fields

@@ -55,7 +55,7 @@ std::vector<Cut> cut_axis(std::int64_t first, int side, int patch_side, std::int
 void pack_cells(const DeviceArray<const PatchCopy>& tasks,
                 const DeviceArray<const StripTable>& strips, int C, const double* phi,
                 double* message) {
-  for_rows_of(
+  for_items_of(
       "gravity: pack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
         const double* from = row_of(strips.data(), C, phi, task.slot, task.j(n), task.k(n));
         double* line = message + task.place(n);
@@ -67,7 +67,7 @@ void pack_cells(const DeviceArray<const PatchCopy>& tasks,
 // Unpacks cells from a message into boxes of side^2 rows.
 void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
                   const double* message, double* boxes) {
-  for_rows_of(
+  for_items_of(
       "gravity: unpack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
         const double* line = message + task.place(n);
         double* to = boxes +
@@ -80,7 +80,7 @@ void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
 void copy_parts(const DeviceArray<const BoxPart>& parts,
                 const DeviceArray<const StripTable>& strips, int C, const double* phi, int side,
                 int row, double* boxes) {
-  for_rows_of(
+  for_items_of(
       "gravity: copy to boxes", parts, KOKKOS_LAMBDA(const BoxPart& p, int n) {
         const int j = n % p.size[1], k = n / p.size[1];
         const double* from =
@@ -209,13 +209,13 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
     offset += cells;
     return std::pair(copy, cells);
   };
-  std::vector<PatchCopy> unpacks, packs;
+  std::vector<PatchCopy> received_regions, sent_regions;
   std::vector<Segment> receives, sends;
   std::vector<int> owners;
   std::int64_t offset = 0;
   for (const Part& part : parts) {
     const auto [copy, cells] = copy_of(part.fine_slot, part.in_box, part, offset);
-    unpacks.push_back(copy);
+    received_regions.push_back(copy);
     owners.push_back(owner(part));
     count_items(receives, owners.back(), cells);
   }
@@ -224,11 +224,11 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
   for (std::size_t n = 0; n < received.items.size(); ++n) {
     const Part& part = received.items[n];
     const auto [copy, cells] = copy_of(coarse.find(part.coarse), part.in_patch, part, offset);
-    packs.push_back(copy);
+    sent_regions.push_back(copy);
     count_items(sends, received.sources[n], cells);
   }
-  packs_ = mesh::to_device("box packs", packs);
-  unpacks_ = mesh::to_device("box unpacks", unpacks);
+  sent_regions_ = mesh::to_device("box regions sent", sent_regions);
+  received_regions_ = mesh::to_device("box regions received", received_regions);
   plan_ =
       std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
 }
@@ -305,12 +305,12 @@ void CoarseBoxes::set_far_field(const std::vector<double>& potentials) {
 void CoarseBoxes::copy_coarse(const double* coarse_phi) {
   const auto sent = pool_.allocate("box message", plan_->items_sent());
   const auto received = pool_.allocate("box message", plan_->items_received());
-  pack_cells(packs_, coarse_strips_, coarse_side_, coarse_phi, sent.data());
+  pack_cells(sent_regions_, coarse_strips_, coarse_side_, coarse_phi, sent.data());
   exchanger_.start<double>(*plan_, sent.data(), received.data(), 1);
   record_kernel_work("gravity: copy to boxes", local_cells_, {16.0, 0.0});
   copy_parts(local_, coarse_strips_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
   exchanger_.finish();
-  unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());
+  unpack_cells(received_regions_, side_, row_, received.data(), boxes_.data());
 }
 
 void CoarseBoxes::fill(const double* coarse_phi, double G) {

@@ -21,6 +21,8 @@ struct BoxPart {
 
   // Number of rows along x.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return size[1] * size[2]; }
+  // Number of items of mesh::for_items_of(), which are rows.
+  KOKKOS_FORCEINLINE_FUNCTION int items() const { return rows(); }
 };
 
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
@@ -62,7 +64,7 @@ class CoarseBoxes {
   DeviceArray<const BoxPart> local_;
   std::int64_t local_cells_ = 0;        // number of cells in local_
   std::unique_ptr<ExchangePlan> plan_;  // exchange of the parts in other ranks' patches
-  DeviceArray<const PatchCopy> packs_, unpacks_;
+  DeviceArray<const PatchCopy> sent_regions_, received_regions_;
   Exchanger exchanger_;
   DeviceArray<const CellsInside> inside_;
   bool base_, need_far_field_ = false;

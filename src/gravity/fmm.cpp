@@ -128,8 +128,8 @@ void Fmm::add_level(fmm::BrickLevel bricks) {
           .upward = exchanger("moments"),
           .downward = exchanger("expansions"),
           .averages = exchanger("means")};
-  l.sent = mesh::to_device("sent bricks", l.bricks.packs());
-  l.received = mesh::to_device("received bricks", l.bricks.unpacks());
+  l.sent = mesh::to_device("sent bricks", l.bricks.sent_regions());
+  l.received = mesh::to_device("received bricks", l.bricks.received_regions());
   l.leaving = mesh::to_device("leaving bricks", l.bricks.leaving());
   l.children = mesh::to_device("child bricks", l.bricks.children());
   l.up = doubles("fmm moments sent", std::ssize(l.bricks.leaving()) * octets);

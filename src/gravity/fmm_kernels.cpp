@@ -21,7 +21,7 @@ KOKKOS_FORCEINLINE_FUNCTION int parent_at(int octant, int q) {
 void pack_moments(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
                   double* message) {
   for_teams(
-      "fmm: combine", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
+      "fmm: pack moments", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = leaving(team.league_rank()), place = fields.with_refined(slot);
         double* to = message + std::int64_t{team.league_rank()} * k_up * k_octet;
         const double* mass = fields.mass.data() + std::int64_t{slot} * k_stride;
@@ -47,7 +47,7 @@ void unpack_moments(const BrickFields& fields, const DeviceArray<const ChildBric
                     const double* message) {
   const bool jumps = fields.children.size() > 0;
   for_teams(
-      "fmm: take children", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
+      "fmm: unpack moments", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());
         const double* from = message + std::int64_t{team.league_rank()} * k_up * k_octet;
         const int place = fields.with_refined(child.parent);
@@ -71,7 +71,7 @@ void pack_expansions(const BrickFields& fields, const Lists& lists, bool with_bo
   const std::int64_t doubles = down_doubles(lists, with_boundary);
   const int r = lists.near, edge = margin_of(lists);
   for_teams(
-      "fmm: give children", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
+      "fmm: pack expansions", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());
         double* to = message + team.league_rank() * doubles;
         const double* terms = fields.terms.data() +
@@ -107,7 +107,7 @@ void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_
   const std::int64_t doubles = down_doubles(lists, with_boundary);
   const int r = lists.near, edge = margin_of(lists);
   for_teams(
-      "fmm: take parents", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
+      "fmm: unpack expansions", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = leaving(team.league_rank()), place = fields.with_refined(slot),
                   leaf_index = fields.with_leaves(slot);
         const double* from = message + team.league_rank() * doubles;
@@ -336,7 +336,7 @@ void store_leaves(const BrickLevel& level, const BrickFields& fields, const Stor
 void average_bricks(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
                     double* message) {
   for_teams(
-      "fmm: averages", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
+      "fmm: pack averages", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const BrickCorner corner =
             corner_of(leaving(team.league_rank()), stored.blocks.log2_block_size);
         double* to = message + std::int64_t{team.league_rank()} * 4 * k_octet;
@@ -358,7 +358,7 @@ void average_bricks(const StoredCells& stored, const DeviceArray<const std::int3
 void store_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
                     const double* message) {
   for_teams(
-      "fmm: take averages", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
+      "fmm: unpack averages", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());
         const BrickCorner corner = corner_of(child.parent, stored.blocks.log2_block_size);
         const double* from = message + std::int64_t{team.league_rank()} * 4 * k_octet;

@@ -104,7 +104,7 @@ BrickLevel::BrickLevel(const mesh::Tree& tree, int level)
     : CubeGrid(tree.communicator(), level), tree_(&tree) {
   const int block_size = tree.geometry().block_size();
   const mesh::Cubes cubes(block_size, k_side);
-  const int parts = cubes.cubes_in_block();
+  const int parts = cubes.cubes_per_block();
   shift_ = std::countr_zero(static_cast<unsigned>(parts));
   const BlockCoordinates extent = tree.geometry().extent(level);
   for (int d = 0; d < 3; ++d) extent_[d] = std::int64_t{extent[d]} * (block_size / k_side);
@@ -218,8 +218,8 @@ void BrickLevel::connect(int reach) {
   const auto cells = route<BrickCells>(communicator_, ranks, answers);
   cells_.insert(cells_.end(), cells.items.begin(), cells.items.end());
   std::vector<Segment> sends, receives;
-  packs_ = plan_copies(sent_, reach, sends);
-  unpacks_ = plan_copies(received_, reach, receives);
+  sent_regions_ = plan_copies(sent_, reach, sends);
+  received_regions_ = plan_copies(received_, reach, receives);
   copies_ = std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));
 }
 

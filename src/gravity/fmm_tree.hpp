@@ -133,10 +133,10 @@ class BrickLevel : public CubeGrid {
 
   // Regions of own bricks, in units of parent cells, that are sent to other ranks. Offsets in
   // messages count doubles.
-  const std::vector<PatchCopy>& packs() const { return packs_; }
-  // Regions of the copies on this rank that are received, in the units of packs().
-  const std::vector<PatchCopy>& unpacks() const { return unpacks_; }
-  // Exchange of packs() and unpacks(). Items are doubles.
+  const std::vector<PatchCopy>& sent_regions() const { return sent_regions_; }
+  // Regions of the copies on this rank that are received, in the units of sent_regions().
+  const std::vector<PatchCopy>& received_regions() const { return received_regions_; }
+  // Exchange of sent_regions() and received_regions(). Items are doubles.
   const ExchangePlan& copies() const { return *copies_; }
 
   // Slots of the own bricks that are sent to the coarser level, in the order of sending.
@@ -160,7 +160,7 @@ class BrickLevel : public CubeGrid {
   std::unique_ptr<PatchDirectory> directory_;
   std::vector<BrickCells> cells_;
   bool has_leaves_ = false, has_refined_ = false;
-  std::vector<PatchCopy> packs_, unpacks_;
+  std::vector<PatchCopy> sent_regions_, received_regions_;
   std::unique_ptr<ExchangePlan> copies_, upward_;
   std::vector<std::int32_t> leaving_;
   std::vector<int> parent_owners_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "mesh/device.hpp"
@@ -112,19 +111,21 @@ SolveReport Gravity::solve(LevelRange levels, double time) {
   const SolveReport report = solver_->solve(levels, sources_);
   for (int level = levels.first; level <= levels.last; ++level) {
     stored_->end_solution(level);
-    measure_strongest(level);
   }
+  measure_strongest(levels);
   return report;
 }
 
-void Gravity::measure_strongest(int level) {
-  strongest_[level] =
-      mesh_.communicator().max(strongest_of(mesh_.cells(level), stored_->acceleration(level)));
+void Gravity::measure_strongest(LevelRange levels) {
+  for (int level = levels.first; level <= levels.last; ++level)
+    strongest_[level] = strongest_of(mesh_.cells(level), stored_->acceleration(level));
+  mesh_.communicator().max_in_place(
+      std::span(strongest_).subspan(levels.first, levels.last + 1 - levels.first));
 }
 
 void Gravity::resume() {
   measure_sources();
-  for (int level = 0; level <= mesh_.finest_level(); ++level) measure_strongest(level);
+  measure_strongest({0, mesh_.finest_level()});
 }
 
 // --- gas ---------------------------------------------------------------------------------------
@@ -141,30 +142,25 @@ PowerSpectrum Gravity::power_spectrum(const BlockField& density,
   return base_->power_spectrum(density, means ? &*means : nullptr);
 }
 
-double Gravity::over_ranks(ReproducibleSum sum) const {
-  reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
-  return sum.to_double();
-}
-
-double Gravity::potential_energy(const Attracting& density) const {
+ReproducibleSum Gravity::potential_energy(const Attracting& density) const {
   ReproducibleSum energy;
   for (int level = 0; level <= mesh_.finest_level(); ++level)
     add_binding(mesh_.cells(level), density(level).field, sources_.mean,
                 stored_->field(level, Field::potential), 0.5 * mesh_.geometry().cell_volume(level),
                 energy);
-  return over_ranks(energy);
+  return energy;
 }
 
-double Gravity::unfelt_energy() {
+ReproducibleSum Gravity::unfelt_energy() {
   const std::int64_t N = mesh_.geometry().block_size();
   ReproducibleSum sum;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const auto found = pool_.allocate("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
     const BlockField energy{found.data(), N * N * N};
-    if (!solver_->find_unfelt_energy(level, energy)) return 0.0;
+    if (!solver_->find_unfelt_energy(level, energy)) return {};
     add_sum(mesh_.cells(level).leaves(), energy, mesh_.geometry().cell_volume(level), sum);
   }
-  return over_ranks(sum);
+  return sum;
 }
 
 }  // namespace octant::gravity

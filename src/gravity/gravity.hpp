@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/reproducible_sum.hpp"
 #include "gravity/base_grid.hpp"
 #include "gravity/gas_work.hpp"
 #include "gravity/gravity_options.hpp"
@@ -88,14 +89,14 @@ class Gravity {
   // Maximum |gx| + |gy| + |gz| on a level, over all ranks.
   double strongest(int level) const { return strongest_[level]; }
 
-  // Returns half the sum over leaf cells of potential times mass, where the mass is that of
-  // `density`, minus the mean density of all matter in a periodic domain. BlockField{} is 0.
-  // Collective.
-  double potential_energy(const Attracting& density) const;
+  // Returns half the sum over this rank's leaf cells of potential times mass, where the mass is
+  // that of `density`, minus the mean density of all matter in a periodic domain. BlockField{} is
+  // 0. Local.
+  ReproducibleSum potential_energy(const Attracting& density) const;
 
-  // Returns the field energy in leaf cells that the forces of the solver do not represent. Forces
-  // can convert this energy plus the potential energy of all matter. Collective.
-  double unfelt_energy();
+  // Returns the field energy in this rank's leaf cells that the forces of the solver do not
+  // represent. Forces can convert this energy plus the potential energy of all matter. Collective.
+  ReproducibleSum unfelt_energy();
 
   // Fields stored for every cell, also in checkpoints.
   StoredPotential& stored() { return *stored_; }
@@ -115,8 +116,7 @@ class Gravity {
  private:
   void begin_blocks(int level, const CellRange& blocks);
   void measure_sources();
-  void measure_strongest(int level);
-  double over_ranks(ReproducibleSum sum) const;
+  void measure_strongest(LevelRange levels);
 
   mesh::Mesh& mesh_;
   bool periodic_;

@@ -49,6 +49,7 @@ class Multigrid final : public PotentialSolver {
  private:
   struct Level {
     PatchLevel* patches = nullptr;
+    std::int64_t blocks = 0;  // on all ranks
     // Solver of the level; null if the level is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
     CoarseBoxes* boxes = nullptr;
@@ -138,7 +139,11 @@ Multigrid::Multigrid(const Parameters& /*parameters*/, const SolverSetting& sett
 void Multigrid::connect() {
   levels_.clear();
   levels_.resize(mesh_.finest_level() + 1);
-  for (int level = 0; level <= mesh_.finest_level(); ++level) connect(level);
+  const std::vector<std::int64_t> blocks = mesh_.tree().global_counts();
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    levels_[level].blocks = blocks[level];
+    connect(level);
+  }
 }
 
 void Multigrid::connect(int level) {
@@ -255,11 +260,8 @@ SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<doub
 SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
                                        DeviceArray<double>& phi) {
   Level& l = levels_[level];
-  const auto blocks = static_cast<double>(
-      mesh_.communicator().sum(static_cast<std::int64_t>(mesh_.blocks(level).count())));
-  const double source =
-      std::max(l.patches->norm(f),
-               rounding * std::sqrt(blocks * std::pow(mesh_.geometry().block_size(), 3)));
+  const double cells = static_cast<double>(l.blocks) * std::pow(mesh_.geometry().block_size(), 3);
+  const double source = std::max(l.patches->norm(f), rounding * std::sqrt(cells));
   if (l.patches->patches().any_masked()) {
     const double time = stored().times(level).now;
     fill_boxes(level, level > 0 ? stored().potential_at(level - 1, time) : Combination{});

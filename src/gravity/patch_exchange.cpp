@@ -17,7 +17,7 @@ namespace {
 void copy_regions(const DeviceArray<const PatchCopy>& tasks,
                   const DeviceArray<const StripTable>& strips, int side, double* field,
                   double* message, bool pack) {
-  for_rows_of(
+  for_items_of(
       "gravity: copy halo", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
         double* cells = row_of(strips.data(), side, field, task.slot, task.j(n), task.k(n));
         double* line = message + task.place(n);
@@ -41,8 +41,9 @@ HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
       exchanger_(fmt::format("gravity: {}^3 cells to a depth of {}", side, depth),
                  patches.communicator(), options, patches.level(), Buffers::of_device) {
   std::vector<Segment> sends, receives;
-  packs_ = mesh::to_device("patch packs", plan_copies(patches.sent(), sends));
-  unpacks_ = mesh::to_device("patch unpacks", plan_copies(patches.received(), receives));
+  sent_regions_ = mesh::to_device("patch regions sent", plan_copies(patches.sent(), sends));
+  received_regions_ =
+      mesh::to_device("patch regions received", plan_copies(patches.received(), receives));
   plan_ =
       std::make_unique<ExchangePlan>(patches.communicator(), std::move(sends), std::move(receives));
   send_ = mesh::uninitialised<double>("patch message", plan_->items_sent());
@@ -68,7 +69,7 @@ void HaloExchange::start(double* field) {
   if (alone_) return;
   {
     const Observed packing(Phase::pack, "gravity halo", level_);
-    copy_regions(packs_, strips_, side_, field, send_.data(), true);
+    copy_regions(sent_regions_, strips_, side_, field, send_.data(), true);
   }
   exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
 }
@@ -77,7 +78,7 @@ void HaloExchange::finish() {
   if (alone_) return;
   exchanger_.finish();
   const Observed unpacking(Phase::unpack, "gravity halo", level_);
-  copy_regions(unpacks_, strips_, side_, field_, receive_.data(), false);
+  copy_regions(received_regions_, strips_, side_, field_, receive_.data(), false);
 }
 
 namespace {

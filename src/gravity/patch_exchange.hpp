@@ -40,7 +40,7 @@ class HaloExchange {
   bool alone_;
   DeviceArray<const StripTable> strips_;
   std::unique_ptr<ExchangePlan> plan_;
-  DeviceArray<const PatchCopy> packs_, unpacks_;
+  DeviceArray<const PatchCopy> sent_regions_, received_regions_;
   DeviceArray<double> send_, receive_;
   Exchanger exchanger_;
   double* field_ = nullptr;

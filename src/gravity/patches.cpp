@@ -215,7 +215,7 @@ std::vector<PatchDirectory::Registration> LevelPatches::patches_with_own_blocks(
     const std::vector<Block>& blocks) const {
   std::vector<PatchDirectory::Registration> all;
   for (const auto& [slot, key] : blocks) {
-    for (int n = 0; n < cubes_.cubes_in_block(); ++n) {
+    for (int n = 0; n < cubes_.cubes_per_block(); ++n) {
       const Key patch = cubes_.key_of(key, n);
       if (all.empty() || all.back().patch != patch) all.push_back({patch, key, 0});
       ++all.back().blocks;
@@ -228,7 +228,7 @@ void LevelPatches::fill_tables(std::vector<PatchFacts> attributes) {
   const auto copies = find_neighbours(
       [this](const std::vector<Key>& keys) { return directory_.find_owners(keys); });
   attributes.insert(attributes.end(), copies.begin(), copies.end());
-  const int full = cubes_.blocks_in_cube();
+  const int full = cubes_.blocks_per_cube();
   masked_.assign(own_, 0);
   for (int slot = 0; slot < own_; ++slot)
     for (const std::int32_t next : tables_[slot])
@@ -248,7 +248,7 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
   std::vector<Announcement> announcements;
   std::size_t at = 0;  // index in `touched`, which has the order of this loop
   for (const auto& [slot, key] : blocks) {
-    for (int n = 0; n < cubes_.cubes_in_block(); ++n) {
+    for (int n = 0; n < cubes_.cubes_per_block(); ++n) {
       const Key patch = cubes_.key_of(key, n);
       while (touched[at] != patch) ++at;
       Piece piece{slot, -1, {0, 0, 0}, {0, 0, 0}};

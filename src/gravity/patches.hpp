@@ -23,7 +23,7 @@ namespace octant::gravity {
 
 using mesh::DeviceArray;
 using mesh::for_items;
-using mesh::for_rows_of;
+using mesh::for_items_of;
 using mesh::for_teams;
 using mesh::in_team;
 using mesh::Team;
@@ -109,6 +109,8 @@ struct PatchCopy {
 
   // Number of rows along x.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return (end[1] - begin[1]) * (end[2] - begin[2]); }
+  // Number of items of mesh::for_items_of(), which are rows.
+  KOKKOS_FORCEINLINE_FUNCTION int items() const { return rows(); }
   // y coordinate of row n in the patch.
   KOKKOS_FORCEINLINE_FUNCTION int j(int n) const { return begin[1] + n % (end[1] - begin[1]); }
   // z coordinate of row n in the patch.

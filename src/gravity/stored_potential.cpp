@@ -52,9 +52,9 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   std::vector<int> owners;
   std::vector<Key> queries;
   std::vector<Segment> sends, receives;
-  std::vector<Move> packs, unpacks;
+  std::vector<Move> pack_moves, unpack_moves;
   for (const Missing& m : missing) {
-    unpacks.push_back({static_cast<std::int32_t>(queries.size()), m.slot});
+    unpack_moves.push_back({static_cast<std::int32_t>(queries.size()), m.slot});
     owners.push_back(m.owner);
     queries.push_back(now.keys[m.slot]);
     count_items(receives, m.owner);
@@ -62,16 +62,16 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   }
   const auto requested = route<Key>(communicator, owners, queries);
   for (std::size_t n = 0; n < requested.items.size(); ++n) {
-    packs.push_back({*slot_before.find(requested.items[n]), static_cast<std::int32_t>(n)});
+    pack_moves.push_back({*slot_before.find(requested.items[n]), static_cast<std::int32_t>(n)});
     count_items(sends, requested.sources[n]);
   }
   const ExchangePlan plan(communicator, std::move(sends), std::move(receives));
   const auto sent = mesh::uninitialised<double>("leaving blocks", plan.items_sent() * stride);
   const auto received =
       mesh::uninitialised<double>("arriving blocks", plan.items_received() * stride);
-  move_blocks(packs, stride, before.values.data(), sent.data());
+  move_blocks(pack_moves, stride, before.values.data(), sent.data());
   exchanger.run<double>(plan, sent.data(), received.data(), static_cast<int>(stride));
-  move_blocks(unpacks, stride, received.data(), now.values.data());
+  move_blocks(unpack_moves, stride, received.data(), now.values.data());
 }
 
 // Number of slots to allocate, with spare capacity so that few regrids reallocate. The operating

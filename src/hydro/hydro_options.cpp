@@ -228,14 +228,16 @@ GasVariables passive_scalars(int count) {
 
 GasVariables spin_variables() {
   GasVariables spin;
-  for (const char axis : {'x', 'y', 'z'})
-    spin.push_back(
-        {.name = fmt::format("spin_{}", axis),
-         .unit = "length^2 / time",
-         .description = fmt::format(
-             "{} component of the angular momentum of the gas in a cell about the cell centre",
-             axis),
-         .role = GasRole::tracer});
+  for (const char axis : {'x', 'y', 'z'}) {
+    const std::string name = fmt::format("spin_{}", axis);
+    const std::string description = fmt::format(
+        "{} component of the angular momentum of the gas in a cell about the cell centre", axis);
+    spin.push_back({.name = name,
+                    .unit = "length^2 / time",
+                    .description = description,
+                    .role = GasRole::tracer,
+                    .stored = {name, "mass / (length time)", description + ", times the density"}});
+  }
   return spin;
 }
 

@@ -77,8 +77,9 @@ struct Hdf5Rows {
 
 // Writer of a new file, which is renamed by commit() and absent before (WholeFile).
 //
-// Functions throw RunError on all ranks when they fail on one: disk full, no permission, duplicate
-// name, inconsistent rows. After that the file can only be destroyed.
+// An error on any rank (disk full, no permission, duplicate name, inconsistent rows) becomes a
+// RunError on all ranks, thrown by the next function that creates a dataset or by commit(), so that
+// attributes and rows require no reduction. After that the file can only be destroyed.
 class Hdf5Writer {
  public:
   Hdf5Writer(const Communicator& communicator, const std::string& path,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -113,28 +114,50 @@ CoverageSums coverage_sums(RowRange range) {
   return {end - begin, end * (end - 1) - begin * (begin - 1)};
 }
 
+constexpr std::int64_t k_no_place = -1;  // place of a dataset that could not be created
+
 }  // namespace
 
 struct Hdf5Writer::State {
   State(const Communicator& c, const std::string& path, Compression chosen)
       : communicator(c), compression(chosen), whole(c, path), packed(c, path) {}
 
-  // Runs a step on the root only; all ranks throw if it fails.
-  void on_root(const std::function<void()>& step) const {
-    run([&] {
-      if (communicator.is_root()) step();
-    });
+  // Runs a step on this rank unless one has failed; keeps the error for agree(). Local.
+  void attempt(const std::function<void()>& step) {
+    if (failure) return;
+    try {
+      step();
+    } catch (...) {
+      failure = std::current_exception();
+    }
   }
 
-  // Runs a step on all ranks.
-  void run(const std::function<void()>& step) const {
+  // Runs a step on the root only, as attempt().
+  void attempt_on_root(const std::function<void()>& step) {
+    if (communicator.is_root()) attempt(step);
+  }
+
+  // Throws on all ranks if a step has failed on any.
+  void agree() const {
     communicator.collective_try([&] {
       try {
-        step();
+        if (failure) std::rethrow_exception(failure);
       } catch (const RunError& error) {
         throw RunError("'{}' could not be written: {}", whole.path(), error.what());
       }
     });
+  }
+
+  // Runs a step on the root only; all ranks throw if it, or an earlier step, has failed.
+  void on_root(const std::function<void()>& step) {
+    attempt_on_root(step);
+    agree();
+  }
+
+  // Runs a step on all ranks, which throw if it, or an earlier step, has failed on any.
+  void run(const std::function<void()>& step) {
+    attempt(step);
+    agree();
   }
 
   // Makes HDF5 allocate the chunks of a dataset by writing dummy bytes.
@@ -168,6 +191,7 @@ struct Hdf5Writer::State {
   Hdf5Handle file;  // on the root: HDF5's file, in the image
   ChecksumWriter checksums;
   PackedRows packed;
+  std::exception_ptr failure;  // first error of a step on this rank
 };
 
 Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path,
@@ -190,7 +214,7 @@ Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path
 Hdf5Writer::~Hdf5Writer() = default;
 
 void Hdf5Writer::group(const std::string& path) {
-  state_->on_root([&] {
+  state_->attempt_on_root([&] {
     if (H5Lexists(state_->file, path.c_str(), H5P_DEFAULT) > 0)
       throw RunError("cannot create the group '{}': it already exists", path);
     make_groups_above(state_->file, path + "/");
@@ -199,28 +223,32 @@ void Hdf5Writer::group(const std::string& path) {
 
 void Hdf5Writer::attribute(const std::string& object, const std::string& name,
                            const AttributeValue& value) {
-  state_->on_root(
+  state_->attempt_on_root(
       [&] { write_attribute(owner_of_attribute(state_->file, object, name), name, value); });
 }
 
 void Hdf5Writer::fixed_text(const std::string& object, const std::string& name,
                             const std::string& text) {
-  state_->on_root([&] {
+  state_->attempt_on_root([&] {
     const Hdf5Handle owner = owner_of_attribute(state_->file, object, name);
     AttributeWriter{owner, name}.fixed(text);
   });
 }
 
-// Returns the total number of rows of all ranks; throws if their ranges leave gaps or overlap.
+// Returns the total number of rows of all ranks. Throws if a step has failed on any rank, or if the
+// ranges leave gaps or overlap.
 std::int64_t Hdf5Writer::covered_rows(const std::string& path, RowRange range) const {
-  CoverageSums sums = coverage_sums(range);
+  const CoverageSums own = coverage_sums(range);
+  std::array<std::uint64_t, 3> sums{own[0], own[1], state_->failure ? 1U : 0U};
   state_->communicator.sum_in_place(std::span<std::uint64_t>(sums));
+  if (sums[2] > 0) state_->agree();
   const auto total = static_cast<std::int64_t>(sums[0]);
-  state_->run([&] {
-    OCTANT_REQUIRE(range.begin >= 0 && range.count >= 0 && range.end() <= total &&
-                       sums == coverage_sums({0, total}),
+  const bool covers = CoverageSums{sums[0], sums[1]} == coverage_sums({0, total});
+  state_->attempt([&] {
+    OCTANT_REQUIRE(covers && range.begin >= 0 && range.count >= 0 && range.end() <= total,
                    "the ranks' rows of '{}' leave gaps or overlap", path);
   });
+  if (!covers) state_->agree();
   return total;
 }
 
@@ -235,7 +263,8 @@ Hdf5Rows Hdf5Writer::create(const std::string& path, std::int64_t total,
       state_->compression == Compression::deflate && PackedRows::wants(rows.total * rows.row_bytes);
   std::vector<std::int64_t> shape{total};
   shape.insert(shape.end(), row_shape.begin(), row_shape.end());
-  state_->on_root([&] {
+  rows.place = k_no_place;
+  state_->attempt_on_root([&] {
     OCTANT_REQUIRE(!meaning.units.empty() && !meaning.description.empty(),
                    "'{}' requires units and a description", path);
     make_groups_above(state_->file, path);
@@ -248,20 +277,21 @@ Hdf5Rows Hdf5Writer::create(const std::string& path, std::int64_t total,
         H5Dclose);
     write_attribute(dataset, "units", meaning.units);
     write_attribute(dataset, "description", meaning.description);
-    if (!rows.is_packed) rows.place = static_cast<std::int64_t>(H5Dget_offset(dataset));
+    rows.place = rows.is_packed ? 0 : static_cast<std::int64_t>(H5Dget_offset(dataset));
   });
+  state_->communicator.broadcast(rows.place);
+  if (rows.place == k_no_place) state_->agree();
   if (rows.is_packed) {
     rows.place = state_->packed.add({path, type, shape});
     return rows;
   }
-  state_->communicator.broadcast(rows.place);
   rows.number = state_->checksums.add_dataset(path, rows.place, total, rows.row_bytes);
   return rows;
 }
 
 void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
                        std::span<const std::byte> data) {
-  state_->run([&] {
+  state_->attempt([&] {
     OCTANT_REQUIRE(type == rows.type && range.begin >= 0 && range.end() <= rows.total,
                    "rows {} to {} do not match the type or the {} rows of '{}'", range.begin,
                    range.end(), rows.total, rows.path);
@@ -276,6 +306,7 @@ void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
 }
 
 void Hdf5Writer::commit() {
+  state_->agree();
   PosixFile& part = *state_->part;
   const Hdf5Image& image = state_->image;
   state_->packed.store(part, state_->checksums, [&](const auto& dataset, auto chunks) {

@@ -11,7 +11,7 @@ namespace {
 
 void pack_boxes(const DeviceArray<const StaggeredBox>& boxes, const StaggeredView& earlier,
                 const StaggeredView& later, double theta, double* message) {
-  for_rows_of(
+  for_items_of(
       {"pack faces"}, boxes, KOKKOS_LAMBDA(const StaggeredBox& box, int n) {
         int at[3];
         box.point(n, at);
@@ -23,7 +23,7 @@ void pack_boxes(const DeviceArray<const StaggeredBox>& boxes, const StaggeredVie
 
 void unpack_boxes(const DeviceArray<const StaggeredBox>& boxes, const double* message,
                   const StaggeredView& target) {
-  for_rows_of(
+  for_items_of(
       {"unpack faces"}, boxes, KOKKOS_LAMBDA(const StaggeredBox& box, int n) {
         int at[3];
         box.point(n, at);
@@ -38,7 +38,7 @@ StaggeredBox placed(int slot, const std::int32_t (&begin)[3], const TargetBox& t
                    {begin[0], begin[1], begin[2]},
                    {to.extent[0], to.extent[1], to.extent[2]},
                    doubles};
-  doubles += box.rows();
+  doubles += box.items();
   return box;
 }
 
@@ -54,7 +54,7 @@ BoxMessages::BoxMessages(const Communicator& communicator, const TreeLevel& targ
   std::int64_t doubles = 0;
   for (const BoxCopy& copy : copies) {
     sent.push_back(placed(copy.source_slot, copy.source_begin, copy.to, doubles));
-    count_items(sends, copy.rank, sent.back().rows());
+    count_items(sends, copy.rank, sent.back().items());
     ranks.push_back(copy.rank);
     leaving.push_back(copy.to);
   }

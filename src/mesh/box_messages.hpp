@@ -17,8 +17,8 @@ struct StaggeredBox {
   std::int32_t begin[3], extent[3];
   std::int64_t message;  // offset of the values in the message buffer, [k][j][i]
 
-  // Number of points.
-  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return extent[0] * extent[1] * extent[2]; }
+  // Number of points, which are the items of for_items_of().
+  KOKKOS_FORCEINLINE_FUNCTION int items() const { return extent[0] * extent[1] * extent[2]; }
   // Sets `at` to the indices of point n.
   KOKKOS_FORCEINLINE_FUNCTION void point(int n, int (&at)[3]) const {
     at[0] = begin[0] + n % extent[0];

@@ -326,12 +326,12 @@ void CoarseFineBoundary::reserve_registers() {
     received_capacity_ = with_spare_capacity(received_faces_.size());
 }
 
-std::int64_t CoarseFineBoundary::fine_register(std::int32_t face) const {
+std::int64_t CoarseFineBoundary::fine_register_offset(std::int32_t face) const {
   return (face >= 0 ? face : own_capacity_ + sent_face(face)) * face_values_;
 }
 
 // Returns the index of a face's register among the registers of the coarse level.
-std::int32_t CoarseFineBoundary::coarse_number(const CoarseFace& face) const {
+std::int32_t CoarseFineBoundary::coarse_register_index(const CoarseFace& face) const {
   return face.is_received ? static_cast<std::int32_t>(own_capacity_) + face.number : face.number;
 }
 
@@ -355,7 +355,7 @@ void CoarseFineBoundary::write_corrections(int coarse_slot) {
         .a_begin = request.a_begin,
         .b_begin = request.b_begin,
         .fine = face.number,
-        .coarse = coarse_number(face),
+        .coarse = coarse_register_index(face),
         .is_received = face.is_received};
     if (face.is_received) corrected.has_remote_fluxes = 1;
   }
@@ -385,7 +385,7 @@ void CoarseFineBoundary::append_fine_requests(int slot,
                         .b_end = full,
                         .stride_b = half,
                         .stride_variable = half * half,
-                        .base = fine_register(face)});
+                        .base = fine_register_offset(face)});
   }
 }
 
@@ -396,7 +396,7 @@ void CoarseFineBoundary::append_coarse_requests(int slot,
   for (int n = 0; n < block.count; ++n) {
     requests.push_back(coarse_request(block.faces[n].side));
     requests.back().base =
-        coarse_begin_ + std::int64_t{coarse_number(block.faces[n])} * face_values_;
+        coarse_begin_ + std::int64_t{coarse_register_index(block.faces[n])} * face_values_;
   }
 }
 

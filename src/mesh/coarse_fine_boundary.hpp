@@ -169,8 +169,8 @@ class CoarseFineBoundary {
   void remove_face(int coarse_slot, const Side& side);
   void write_corrections(int coarse_slot);
   void reserve_registers();
-  std::int64_t fine_register(std::int32_t face) const;
-  std::int32_t coarse_number(const CoarseFace& face) const;
+  std::int64_t fine_register_offset(std::int32_t face) const;
+  std::int32_t coarse_register_index(const CoarseFace& face) const;
   FluxRegisterFaces coarse_request(const Side& side) const;
 
   const Tree& tree_;

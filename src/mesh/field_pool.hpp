@@ -34,7 +34,7 @@ class FieldPool {
     if (!tightest) {
       tightest = largest_empty ? largest_empty : &memories_.emplace_back();
       tightest->array = {};
-      tightest->array = uninitialised<double>("working memory (" + label + ")", size);
+      tightest->array = uninitialised<double>("temporary fields (" + label + ")", size);
     }
     const std::size_t begin = tightest->used;
     tightest->used += size;

@@ -102,9 +102,9 @@ class Cubes {
   // Number of blocks along an edge of a cube, at least 1.
   int blocks_across() const { return 1 << std::max(shift_, 0); }
   // Number of blocks in a cube, at least 1.
-  int blocks_in_cube() const { return 1 << 3 * std::max(shift_, 0); }
+  int blocks_per_cube() const { return 1 << 3 * std::max(shift_, 0); }
   // Number of cubes in a block, at least 1.
-  int cubes_in_block() const { return 1 << 3 * std::max(-shift_, 0); }
+  int cubes_per_block() const { return 1 << 3 * std::max(-shift_, 0); }
 
   // Key of the cube that contains a block, or that is part n of a block.
   Key key_of(Key block, int n = 0) const {
@@ -112,7 +112,7 @@ class Cubes {
   }
   // Position of a block in its cube, in units of blocks.
   BlockCoordinates position_in_cube(Key block) const {
-    return morton_decode(block & static_cast<Key>(blocks_in_cube() - 1));
+    return morton_decode(block & static_cast<Key>(blocks_per_cube() - 1));
   }
   // Position of part n of a block in the block, in units of cubes.
   static BlockCoordinates position_in_block(int n) { return morton_decode(static_cast<Key>(n)); }

@@ -68,34 +68,34 @@ struct LevelSegments {
 // Lists the cells received from other ranks, in the order of the halo's boxes.
 void list_arrivals(const GhostPlan& plan, int variables, LevelHalo& halo, LevelSegments& segments) {
   std::int64_t cells_for_finer = 0;
-  halo.unpacks.clear();
+  halo.unpack_tasks.clear();
   for (const int n : plan.remote()) {
     const GhostSource& source = plan.source(n);
     const std::int64_t cells = source.region.volume();
     count_items(segments.whole.receives, source.owner, cells);
     if (!source.feeds_finer_level) continue;
     count_items(segments.for_finer_level.receives, source.owner, cells);
-    halo.unpacks.push_back(
+    halo.unpack_tasks.push_back(
         {plan.box_of(reference_to_source(n)), source.region, cells_for_finer * variables});
     cells_for_finer += cells;
   }
-  halo.unpacks.upload();
+  halo.unpack_tasks.upload();
 }
 
 void clear(HaloMessages& messages) {
-  messages.packs.clear();
+  messages.pack_tasks.clear();
   messages.sent_cells = 0;
 }
 
 void add_departure(int slot, const Region& region, int variables, int requester,
                    HaloMessages& messages, Segments& segments) {
-  messages.packs.push_back({slot, region, messages.sent_cells * variables});
+  messages.pack_tasks.push_back({slot, region, messages.sent_cells * variables});
   messages.sent_cells += region.volume();
   count_items(segments.sends, requester, region.volume());
 }
 
 void set_plan(const Communicator& communicator, Segments& segments, HaloMessages& messages) {
-  messages.packs.upload();
+  messages.pack_tasks.upload();
   messages.plan = std::make_unique<ExchangePlan>(communicator, std::move(segments.sends),
                                                  std::move(segments.receives));
 }

@@ -85,7 +85,7 @@ struct InterpolationTask {
 
 // Boxes of cells that are exchanged together.
 struct HaloMessages {
-  DeviceTable<PackTask> packs{"pack tasks"};
+  DeviceTable<PackTask> pack_tasks{"pack tasks"};
   std::int64_t sent_cells = 0;
   std::unique_ptr<ExchangePlan> plan;
 };
@@ -108,7 +108,7 @@ struct LevelHalo {
   HaloMessages whole;
   // messages that contain only the cells from which the finer level is interpolated
   HaloMessages for_finer_level;
-  DeviceTable<PackTask> unpacks{"unpack tasks"};  // tasks for the messages for_finer_level
+  DeviceTable<PackTask> unpack_tasks{"unpack tasks"};  // tasks for the messages for_finer_level
   DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
       scratch_boundaries{"scratch boundary tasks"};
   DeviceTable<InterpolationTask> interpolations{"interpolation tasks"};

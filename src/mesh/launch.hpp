@@ -82,13 +82,13 @@ KOKKOS_FORCEINLINE_FUNCTION void in_team(const AnyTeam& team, int count, const B
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), body);
 }
 
-// Calls body(task, n) for n = 0 .. task.rows() - 1 for every task, with one team per task.
+// Calls body(task, n) for n = 0 .. task.items() - 1 for every task, with one team per task.
 template <class Task, class Body>
-void for_rows_of(const Kernel& kernel, const DeviceArray<const Task>& tasks, const Body& body) {
+void for_items_of(const Kernel& kernel, const DeviceArray<const Task>& tasks, const Body& body) {
   for_teams(
       kernel, static_cast<std::int64_t>(tasks.extent(0)), {}, KOKKOS_LAMBDA(const Team& team) {
         const Task& task = tasks(team.league_rank());
-        in_team(team, task.rows(), [&](int n) { body(task, n); });
+        in_team(team, task.items(), [&](int n) { body(task, n); });
       });
 }
 

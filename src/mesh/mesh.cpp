@@ -270,8 +270,8 @@ void Mesh::evaluate_inflow(int level) {
 void Mesh::start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
                           Exchanger& exchanger, double* received) {
   double* message = buffers.free_buffer(exchanger);
-  pack(messages.packs.on_device(), halos_[level].tiles.boxes, fields_[level].blocks(state), message,
-       layout_.variables);
+  pack(messages.pack_tasks.on_device(), halos_[level].tiles.boxes, fields_[level].blocks(state),
+       message, layout_.variables);
   exchanger.start<double>(*messages.plan, message, received, layout_.variables);
 }
 
@@ -350,7 +350,7 @@ void Mesh::finish_refresh(int level) {
   if (state < 0) return;
   refresh_exchangers_[level].finish_receives();
   const LevelHalo& halo = halos_[level];
-  unpack(halo.unpacks.on_device(), halo.tiles.boxes, refresh.received.data(),
+  unpack(halo.unpack_tasks.on_device(), halo.tiles.boxes, refresh.received.data(),
          fields_[level].halo(state), layout_.variables);
   fill_level_boundaries(level, state, halo.halo_boundaries.on_device());
 }

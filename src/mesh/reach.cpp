@@ -17,7 +17,7 @@ constexpr double k_slack = 1.0 + 1e-9;
 
 // Visit of a block in the search for an item, with the item's sphere. In a message, the bytes of
 // the item follow.
-struct Stop {
+struct Visit {
   Key key;
   Position centre;
   double radius;
@@ -25,13 +25,13 @@ struct Stop {
 };
 
 // Visits of other ranks' blocks, with their items, to be sent.
-struct Onward {
+struct OutgoingVisits {
   std::vector<int> ranks;
   std::vector<std::byte> bytes;
 
-  void send(int rank, const Stop& stop, std::span<const std::byte> item) {
+  void send(int rank, const Visit& visit, std::span<const std::byte> item) {
     ranks.push_back(rank);
-    const auto header = std::as_bytes(std::span(&stop, 1));
+    const auto header = std::as_bytes(std::span(&visit, 1));
     bytes.insert(bytes.end(), header.begin(), header.end());
     bytes.insert(bytes.end(), item.begin(), item.end());
   }
@@ -40,15 +40,15 @@ struct Onward {
 // Squared distances of a point from the octants of a block.
 class DistancesToOctants {
  public:
-  DistancesToOctants(const Geometry& geometry, const Stop& stop) {
-    const double side = geometry.cell_size(stop.level) * geometry.octant_size();
-    const Position corner = geometry.origin(stop.level, morton_decode(stop.key));
+  DistancesToOctants(const Geometry& geometry, const Visit& visit) {
+    const double side = geometry.cell_size(visit.level) * geometry.octant_size();
+    const Position corner = geometry.origin(visit.level, morton_decode(visit.key));
     for (int upper = 0; upper < 2; ++upper) {
       Position middle = corner;
       for (double& x : middle) x += (upper + 0.5) * side;
-      const Position way = nearest_image(geometry, stop.centre, middle);
+      const Position displacement = nearest_image(geometry, visit.centre, middle);
       for (int d = 0; d < 3; ++d) {
-        const double outside = std::max(0.0, std::abs(way[d]) - 0.5 * side);
+        const double outside = std::max(0.0, std::abs(displacement[d]) - 0.5 * side);
         square_[d][upper] = outside * outside;
       }
     }
@@ -86,34 +86,34 @@ std::vector<Key> positions_around(const Geometry& geometry, int level, const Sph
   return keys;
 }
 
-// A block where the search for an item begins, and its owner.
-struct Begin {
+// A block where the search for an item starts, and its owner.
+struct StartBlock {
   int level, owner;
   Key key;
 };
 
 // Finds the initial blocks of the search for a sphere: blocks of level `sphere.level`, or of the
 // next coarser level where no such block exists. Returns false if this rank's tables lack one.
-bool nearby_blocks(const Mesh& mesh, const Sphere& sphere, std::vector<Begin>& begins) {
-  begins.clear();
+bool nearby_blocks(const Mesh& mesh, const Sphere& sphere, std::vector<StartBlock>& starts) {
+  starts.clear();
   if (sphere.level < 0) return false;
   for (const Key key : positions_around(mesh.geometry(), sphere.level, sphere)) {
     if (const Node* node = mesh.blocks(sphere.level).find(key)) {
-      begins.push_back({sphere.level, node->owner, key});
+      starts.push_back({sphere.level, node->owner, key});
       continue;
     }
     const Node* coarser =
         sphere.level > 0 ? mesh.blocks(sphere.level - 1).find(parent_key(key)) : nullptr;
     if (coarser == nullptr) return false;
-    begins.push_back({sphere.level - 1, coarser->owner, parent_key(key)});
+    starts.push_back({sphere.level - 1, coarser->owner, parent_key(key)});
   }
-  std::sort(begins.begin(), begins.end(), [](const Begin& a, const Begin& b) {
+  std::sort(starts.begin(), starts.end(), [](const StartBlock& a, const StartBlock& b) {
     return std::pair(a.level, a.key) < std::pair(b.level, b.key);
   });
-  const auto same = [](const Begin& a, const Begin& b) {
+  const auto same = [](const StartBlock& a, const StartBlock& b) {
     return a.level == b.level && a.key == b.key;
   };
-  begins.erase(std::unique(begins.begin(), begins.end(), same), begins.end());
+  starts.erase(std::unique(starts.begin(), starts.end(), same), starts.end());
   return true;
 }
 
@@ -132,53 +132,57 @@ class Search {
 
   // Sends every item to the blocks around its sphere. Collective.
   void begin(std::span<const Sphere> spheres, std::span<const std::byte> items) {
-    std::vector<Begin> begins;
-    std::vector<std::int32_t> strangers;
+    std::vector<StartBlock> starts;
+    std::vector<std::int32_t> unlocated;
     items_.reserve(items.size());
     for (std::size_t n = 0; n < spheres.size(); ++n) {
       check_radius(spheres[n]);
       const auto number = static_cast<std::int32_t>(n);
-      if (!nearby_blocks(mesh_, spheres[n], begins)) {
-        strangers.push_back(number);
+      if (!nearby_blocks(mesh_, spheres[n], starts)) {
+        unlocated.push_back(number);
         continue;
       }
-      set_out(spheres[n], number, begins, item(items, n));
+      start_search(spheres[n], number, starts, item(items, n));
     }
-    if (!mesh_.communicator().any(!strangers.empty())) return;
+    std::int32_t on_any_rank[] = {!unlocated.empty(), !outgoing_.ranks.empty()};
+    mesh_.communicator().max_in_place(std::span<std::int32_t>(on_any_rank));
+    any_outgoing_ = on_any_rank[1] != 0;
+    if (on_any_rank[0] == 0) return;
+    any_outgoing_ = true;
     std::vector<std::vector<Key>> wanted;
     std::vector<Key> keys;
-    for (const std::int32_t n : strangers) {
+    for (const std::int32_t n : unlocated) {
       wanted.push_back(positions_around(mesh_.geometry(), 0, spheres[n]));
       keys.insert(keys.end(), wanted.back().begin(), wanted.back().end());
     }
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     const std::vector<std::int32_t> owners = mesh_.tree().owners(0, keys);
-    for (std::size_t s = 0; s < strangers.size(); ++s) {
-      begins.clear();
+    for (std::size_t s = 0; s < unlocated.size(); ++s) {
+      starts.clear();
       for (const Key key : wanted[s]) {
         const auto place = std::lower_bound(keys.begin(), keys.end(), key) - keys.begin();
-        begins.push_back({0, owners[place], key});
+        starts.push_back({0, owners[place], key});
       }
-      set_out(spheres[strangers[s]], strangers[s], begins, item(items, strangers[s]));
+      start_search(spheres[unlocated[s]], unlocated[s], starts, item(items, unlocated[s]));
     }
   }
 
   // Sends items to finer blocks until all have reached leaf octants. Collective.
   void finish() {
     const Communicator& communicator = mesh_.communicator();
-    while (communicator.any(!onward_.ranks.empty())) {
-      const Onward sent = std::exchange(onward_, {});
-      const std::size_t width = sizeof(Stop) + item_bytes_;
+    for (; any_outgoing_; any_outgoing_ = communicator.any(!outgoing_.ranks.empty())) {
+      const OutgoingVisits sent = std::exchange(outgoing_, {});
+      const std::size_t width = sizeof(Visit) + item_bytes_;
       const auto arrived = route_bytes(communicator, sent.ranks, sent.bytes, width);
       items_.reserve(items_.size() + arrived.items.size());
       for (std::size_t at = 0; at < arrived.items.size(); at += width) {
-        Stop stop;
-        std::memcpy(&stop, &arrived.items[at], sizeof(Stop));
-        const auto bytes = std::span(arrived.items).subspan(at + sizeof(Stop), item_bytes_);
+        Visit visit;
+        std::memcpy(&visit, &arrived.items[at], sizeof(Visit));
+        const auto bytes = std::span(arrived.items).subspan(at + sizeof(Visit), item_bytes_);
         const std::size_t begin = items_.size();
         items_.insert(items_.end(), bytes.begin(), bytes.end());
-        if (!follow(stop, begin)) items_.resize(begin);
+        if (!descend(visit, begin)) items_.resize(begin);
       }
     }
   }
@@ -199,9 +203,10 @@ class Search {
         reached.numbers.push_back(a.number);
       }
       const auto item = static_cast<std::int32_t>(reached.sources.size() - 1);
-      if (!is_new && reached.met.back().level == a.level && reached.met.back().slot == a.slot)
-        reached.met.back().octants |= a.octants;
-      else reached.met.push_back({item, a.level, a.slot, a.octants});
+      if (!is_new && reached.overlaps.back().level == a.level &&
+          reached.overlaps.back().slot == a.slot)
+        reached.overlaps.back().octants |= a.octants;
+      else reached.overlaps.push_back({item, a.level, a.slot, a.octants});
     }
     return reached;
   }
@@ -212,16 +217,16 @@ class Search {
   }
 
   // Starts an item's search in own blocks, and sends the item to the owners of the other blocks.
-  void set_out(const Sphere& sphere, std::int32_t number, std::span<const Begin> begins,
-               std::span<const std::byte> item) {
+  void start_search(const Sphere& sphere, std::int32_t number, std::span<const StartBlock> starts,
+                    std::span<const std::byte> item) {
     const int rank = mesh_.communicator().rank();
     const std::size_t bytes = items_.size();
     items_.insert(items_.end(), item.begin(), item.end());
     bool found = false;
-    for (const Begin& b : begins) {
-      const Stop stop{b.key, sphere.centre, sphere.radius, b.level, rank, number};
-      if (b.owner == rank) found = follow(stop, bytes) || found;
-      else onward_.send(b.owner, stop, item);
+    for (const StartBlock& b : starts) {
+      const Visit visit{b.key, sphere.centre, sphere.radius, b.level, rank, number};
+      if (b.owner == rank) found = descend(visit, bytes) || found;
+      else outgoing_.send(b.owner, visit, item);
     }
     if (!found) items_.resize(bytes);
   }
@@ -235,30 +240,30 @@ class Search {
   }
 
   // Descends from an own block to its leaf octants; visits of other ranks' finer blocks are added
-  // to `onward_`. Returns true if the item reached leaf octants of this rank.
-  bool follow(const Stop& stop, std::size_t bytes) {
-    const TreeLevel& blocks = mesh_.blocks(stop.level);
-    const Node* node = blocks.find(stop.key);
+  // to `outgoing_`. Returns true if the item reached leaf octants of this rank.
+  bool descend(const Visit& visit, std::size_t bytes) {
+    const TreeLevel& blocks = mesh_.blocks(visit.level);
+    const Node* node = blocks.find(visit.key);
     OCTANT_REQUIRE(node != nullptr && node->slot >= 0,
                    "an item was sent to a rank that does not own its block of level {}",
-                   stop.level);
-    const DistancesToOctants way(mesh_.geometry(), stop);
-    Arrival arrival{stop.source, stop.number, stop.level, node->slot, 0, bytes};
+                   visit.level);
+    const DistancesToOctants distances(mesh_.geometry(), visit);
+    Arrival arrival{visit.source, visit.number, visit.level, node->slot, 0, bytes};
     bool found = false;
     for (int octant = 0; octant < 8; ++octant) {
       const bool refined = (blocks.refined(node->slot) >> octant & 1) != 0;
-      const double most = refined ? k_slack * stop.radius : stop.radius;
-      if (way.square_to(octant) > most * most) continue;
+      const double radius = refined ? k_slack * visit.radius : visit.radius;
+      if (distances.square_to(octant) > radius * radius) continue;
       if (!refined) {
         arrival.octants |= static_cast<std::uint8_t>(1 << octant);
         continue;
       }
-      Stop finer = stop;
-      finer.level = stop.level + 1;
-      finer.key = child_key(stop.key, octant);
-      const int owner = mesh_.child_owners(stop.level, node->slot)[octant];
-      if (owner == mesh_.communicator().rank()) found = follow(finer, bytes) || found;
-      else onward_.send(owner, finer, std::span(items_).subspan(bytes, item_bytes_));
+      Visit finer = visit;
+      finer.level = visit.level + 1;
+      finer.key = child_key(visit.key, octant);
+      const int owner = mesh_.child_owners(visit.level, node->slot)[octant];
+      if (owner == mesh_.communicator().rank()) found = descend(finer, bytes) || found;
+      else outgoing_.send(owner, finer, std::span(items_).subspan(bytes, item_bytes_));
     }
     if (arrival.octants == 0) return found;
     arrivals_.push_back(arrival);
@@ -267,7 +272,8 @@ class Search {
 
   const Mesh& mesh_;
   std::size_t item_bytes_;
-  Onward onward_;
+  OutgoingVisits outgoing_;
+  bool any_outgoing_ = false;  // on any rank
   std::vector<std::byte> items_;
   std::vector<Arrival> arrivals_;
 };
@@ -275,15 +281,15 @@ class Search {
 }  // namespace
 
 Position nearest_image(const Geometry& geometry, const Position& from, const Position& to) {
-  Position way;
+  Position displacement;
   for (int d = 0; d < 3; ++d) {
-    way[d] = to[d] - from[d];
+    displacement[d] = to[d] - from[d];
     if (!geometry.periodic(d)) continue;
     const double size = geometry.upper()[d] - geometry.lower()[d];
-    if (way[d] > 0.5 * size) way[d] -= size;
-    else if (way[d] < -0.5 * size) way[d] += size;
+    if (displacement[d] > 0.5 * size) displacement[d] -= size;
+    else if (displacement[d] < -0.5 * size) displacement[d] += size;
   }
-  return way;
+  return displacement;
 }
 
 ReachedBytes reach_bytes(const Mesh& mesh, std::span<const Sphere> spheres,

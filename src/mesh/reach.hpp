@@ -25,20 +25,20 @@ struct Sphere {
   std::int32_t level = -1, slot = -1;
 };
 
-// Leaf octants of an own block that overlap an item's sphere.
-struct Met {
+// Overlap of an item's sphere with leaf octants of an own block.
+struct SphereOverlap {
   std::int32_t item, level, slot;
   std::uint8_t octants;  // mask of octants
 };
 
 // Items whose spheres overlap leaf octants of this rank's blocks, ordered by source and number:
 // bytes of the items, ranks that sent them (including this one), and numbers of the items on those
-// ranks. `met` is ordered by item.
+// ranks. `overlaps` is ordered by item.
 struct ReachedBytes {
   std::vector<std::byte> items;
   std::vector<int> sources;
   std::vector<std::int32_t> numbers;
-  std::vector<Met> met;
+  std::vector<SphereOverlap> overlaps;
 };
 // Performs reach() for items stored as bytes, `item_bytes` per item. Collective.
 ReachedBytes reach_bytes(const Mesh& mesh, std::span<const Sphere> spheres,
@@ -50,7 +50,7 @@ struct Reached {
   std::vector<T> items;
   std::vector<int> sources;
   std::vector<std::int32_t> numbers;
-  std::vector<Met> met;
+  std::vector<SphereOverlap> overlaps;
 };
 
 // Sends each item to all ranks that own leaf octants overlapping the item's sphere (nearest image
@@ -63,7 +63,7 @@ template <Copyable T>
 Reached<T> reach(const Mesh& mesh, std::span<const Sphere> spheres, std::span<const T> items) {
   ReachedBytes bytes = reach_bytes(mesh, spheres, std::as_bytes(items), sizeof(T));
   return {items_of<T>(bytes.items), std::move(bytes.sources), std::move(bytes.numbers),
-          std::move(bytes.met)};
+          std::move(bytes.overlaps)};
 }
 
 }  // namespace octant::mesh

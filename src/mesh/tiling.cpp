@@ -64,7 +64,7 @@ void Tiling::begin_anew(int patch, int first_source_box) {
   for (int n = 0; n < 27; ++n)
     steps_[n] = ((n / 9 - 1) * reach_ + n / 3 % 3 - 1) * reach_ + n % 3 - 1;
   origins_.clear();
-  for (int n = 0; n < patches_.cubes_in_block(); ++n) {
+  for (int n = 0; n < patches_.cubes_per_block(); ++n) {
     const auto [x, y, z] = patches_.position_in_block(n);
     origins_.push_back({static_cast<std::int16_t>(x * patch), static_cast<std::int16_t>(y * patch),
                         static_cast<std::int16_t>(z * patch)});
@@ -95,7 +95,7 @@ void Tiling::update_positions() {
 
 void Tiling::put(int slot, Key key) {
   if (slot >= std::ssize(places_)) places_.resize(slot + 1);
-  const int number = group_under(patches_.cubes_in_block() == 1 ? patches_.key_of(key) : key);
+  const int number = group_under(patches_.cubes_per_block() == 1 ? patches_.key_of(key) : key);
   Group& group = touch(number);
   const BlockCoordinates c = patches_.position_in_cube(key);
   places_[slot] = {key, number, {}};

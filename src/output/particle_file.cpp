@@ -59,7 +59,7 @@ ParticleContents contents_of(const particles::Particles& particles) {
         },
         column.initial);
   contents.attributes.set("description", particles.kind().description);
-  contents.attributes.set("used_ids", particles.used_ids());
+  contents.attributes.set("used_ids", particles.assigned_ids());
   const particles::ParticleOutflow& outflow = particles.outflow();
   contents.attributes.set("outflow_count", outflow.count);
   contents.attributes.set("outflow",
@@ -214,7 +214,7 @@ void read_particles(const Hdf5Reader& file, particles::Particles& particles) {
   // Files from versions without particle creation lack this attribute; the used ids are then those
   // in the file.
   if (file.has_attribute(group, "used_ids"))
-    particles.set_used_ids(count_attribute(file, group, "used_ids"));
+    particles.set_assigned_ids(count_attribute(file, group, "used_ids"));
   read_outflow(file, group, particles);
 }
 

@@ -87,6 +87,9 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   std::vector<Birthplace> births;
   communicator.collective_try([&] {
     OCTANT_REQUIRE(batch.id.empty(), "new {} particles already have ids", name());
+    if (static_cast<std::uint64_t>(assigned_ids_ + born) > Kind::k_ids)
+      throw RunError("{} particles: {} of {} ids are used, too many for {} new particles", name(),
+                     assigned_ids_, Kind::k_ids, born);
     for (const auto& x : batch.position) {
       const auto leaf = own_leaf(x);
       if (!leaf)
@@ -96,17 +99,17 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
       const LevelFrame frame(mesh_.geometry(), leaf->level);
       births.push_back({leaf->level, frame.block_at(x), frame.cell_key(x)});
     }
-  });
-  for (const std::int64_t before : births_before(communicator, births))
-    batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(used_ids_ + before));
-  communicator.collective_try([&] {
+    batch.id.assign(batch.size(), kind_.first_id());  // valid, until the ids are known
     try {
       check(batch);
     } catch (const InputError& error) {
       throw RunError("{}", error.what());
     }
   });
-  used_ids_ += born;
+  auto id = batch.id.begin();
+  for (const std::int64_t before : births_before(communicator, births))
+    *id++ += static_cast<std::uint64_t>(assigned_ids_ + before);
+  assigned_ids_ += born;
 
   NewRowsByLevel created(levels_.size());
   for (std::size_t n = 0; n < batch.size(); ++n)

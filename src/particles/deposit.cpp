@@ -218,19 +218,40 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
       });
 }
 
+// Numbers of measure_own_masses(); those of the levels follow.
+enum MassNumber { k_smallest, k_largest, k_invalid, k_count, k_levels };
+
 }  // namespace
 
-Particles::Measure Particles::measure_masses() const {
-  const Communicator& communicator = mesh_.communicator();
-  const std::vector<JoinedSets> joined = joined_levels();
+std::vector<Particles::Measure> Particles::measure_masses(std::span<const Particles* const> kinds) {
+  if (kinds.empty()) return {};
+  std::vector<double> most;
+  for (const Particles* kind : kinds) {
+    const std::vector<double> own = kind->measure_own_masses();
+    most.insert(most.end(), own.begin(), own.end());
+  }
+  kinds.front()->communicator().max_in_place(std::span(most));
+  const std::size_t width = most.size() / kinds.size();
+  std::vector<Measure> measures;
+  for (std::size_t n = 0; n < kinds.size(); ++n)
+    measures.push_back(kinds[n]->measure_of(std::span(most).subspan(n * width, width)));
+  return measures;
+}
+
+// Numbers of this rank's particles, of which measure_of() needs the maxima over all ranks.
+std::vector<double> Particles::measure_own_masses() const {
   MassRange range;
-  for (const JoinedSets& sets : joined) range += range_of(sets);
-  enum { k_smallest, k_largest, k_invalid, k_count, k_levels };
-  std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
-                           static_cast<double>(count())};
-  for (const Level& level : levels_) most.push_back(level.set.count() > 0 ? 1.0 : 0.0);
-  for (const Level& level : levels_) most.push_back(level.any_uses_coarser_level ? 1.0 : 0.0);
-  communicator.max_in_place(std::span(most));
+  for (const JoinedSets& sets : joined_levels()) range += range_of(sets);
+  std::vector<double> own{-range.smallest, range.largest, static_cast<double>(range.broken),
+                          static_cast<double>(count())};
+  for (const Level& level : levels_) own.push_back(level.set.count() > 0 ? 1.0 : 0.0);
+  for (const Level& level : levels_) own.push_back(level.any_uses_coarser_level ? 1.0 : 0.0);
+  return own;
+}
+
+// Chooses the quantum of mass. Collective: requires a further reduction for very heavy kinds.
+Particles::Measure Particles::measure_of(std::span<const double> most) const {
+  const Communicator& communicator = mesh_.communicator();
   const double smallest = -most[k_smallest], largest = most[k_largest];
   if (most[k_invalid] != 0.0)
     throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
@@ -243,7 +264,7 @@ Particles::Measure Particles::measure_masses() const {
     return measure;
   const double unit = std::ldexp(1.0, std::ilogb(largest) + 1);
   WholeMass sum;
-  for (const JoinedSets& sets : joined) {
+  for (const JoinedSets& sets : joined_levels()) {
     const WholeMass part = whole_mass(sets, unit);
     sum.upper += part.upper;
     sum.lower += part.lower;
@@ -290,9 +311,18 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   near.coarse.add_to_owners(ghosts.data(), cells, level.sums);
 }
 
-void Particles::deposit(int coarsest) {
-  OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
-  const auto [quantum, has_particles, uses_coarser_level] = measure_masses();
+void Particles::deposit(std::span<Particles> kinds, int coarsest) {
+  std::vector<const Particles*> with_mass;
+  for (const Particles& kind : kinds)
+    if (kind.kind_.has_mass) with_mass.push_back(&kind);
+  const std::vector<Measure> measures = measure_masses(with_mass);
+  auto measure = measures.begin();
+  for (Particles& kind : kinds)
+    if (kind.kind_.has_mass) kind.deposit_masses(coarsest, *measure++);
+}
+
+void Particles::deposit_masses(int coarsest, const Measure& measure) {
+  const auto& [quantum, has_particles, uses_coarser_level] = measure;
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
@@ -388,7 +418,8 @@ void add_base_clouds_of(const ParticleSet& set, const LevelFrame& base, double q
 
 void Particles::add_base_clouds(const mesh::BlockField& density) const {
   OCTANT_REQUIRE(mesh_.geometry().periodic(0), "clouds of one size require a periodic domain");
-  const double quantum = measure_masses().quantum;
+  const Particles* const own = this;
+  const double quantum = measure_masses(std::span(&own, 1)).front().quantum;
   const LevelFrame base(mesh_.geometry(), 0);
   const int N = base.block_size;
   const std::int64_t cells = std::int64_t{N} * N * N;

@@ -346,16 +346,19 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
     }
 }
 
-void Particles::drift(int level, double dt) {
-  const ParticleColumns p = levels_[level].set.columns();
-  const LevelFrame frame(mesh_.geometry(), level);
+namespace {
+
+// Changes the positions of a level's particles.
+void move(ParticleSet& set, const mesh::Geometry& geometry, int level, double dt) {
+  const ParticleColumns p = set.columns();
+  const LevelFrame frame(geometry, level);
   bool reflects[3][2];
   for (int d = 0; d < 3; ++d)
     for (int side = 0; side < 2; ++side)
-      reflects[d][side] = mesh_.geometry().boundary(d, side) == mesh::Boundary::reflecting;
+      reflects[d][side] = geometry.boundary(d, side) == mesh::Boundary::reflecting;
   // Cost: reads or writes nine numbers of a particle.
   mesh::for_items(
-      {"drift", {72.0, 6.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+      {"drift", {72.0, 6.0}}, set.count(), KOKKOS_LAMBDA(int n) {
         for (int d = 0; d < 3; ++d) {
           double x = p.position[d][n] + dt * p.velocity[d][n];
           if (!frame.holds(d, x)) {
@@ -373,7 +376,13 @@ void Particles::drift(int level, double dt) {
           p.position[d][n] = x;
         }
       });
-  find_homes(level, level);
+}
+
+}  // namespace
+
+void Particles::drift(std::span<Particles> kinds, int level, double dt) {
+  for (Particles& kind : kinds) move(kind.set(level), kind.mesh_.geometry(), level, dt);
+  find_homes(kinds, level, level);
 }
 
 std::vector<double> Particles::crossing_times() const {
@@ -393,7 +402,6 @@ std::vector<double> Particles::crossing_times() const {
   }
   // the value is negative on a level without particles
   for (double& speed : fastest) speed = std::max(speed, 0.0);
-  mesh_.communicator().max_in_place(std::span<double>(fastest));
   std::vector<double> times(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l)
     times[l] = mesh_.geometry().cell_size(static_cast<int>(l)) / fastest[l];

@@ -28,7 +28,7 @@ Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_option
                        .masses = exchanger("masses", l),
                        .sums = exchanger("sums of masses", l)});
   leaving_.particles.resize(levels_.size());
-  adapt_to_mesh();
+  adapt_to_mesh(std::span(this, 1));
 }
 
 // --- insertion ---------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ std::vector<Word> Particles::row_of(const ParticleBatch& batch, std::size_t n) c
 void Particles::add(const ParticleBatch& batch) {
   mesh_.communicator().collective_try([&] { check(batch); });
   for (const std::uint64_t id : batch.id)
-    set_used_ids(static_cast<std::int64_t>(id - kind_.first_id()) + 1);
-  used_ids_ = mesh_.communicator().max(used_ids_);
+    set_assigned_ids(static_cast<std::int64_t>(id - kind_.first_id()) + 1);
+  assigned_ids_ = mesh_.communicator().max(assigned_ids_);
   const LevelFrame frame(mesh_.geometry(), 0);
   OutgoingRows outgoing;
   std::vector<Key> keys;
@@ -124,7 +124,8 @@ void Particles::add(const ParticleBatch& batch) {
   for (const Key key : keys)
     outgoing.ranks.push_back(
         owners[std::lower_bound(blocks.begin(), blocks.end(), key) - blocks.begin()]);
-  redistribute(std::move(outgoing), 0, mesh_.finest_level());
+  MovingKind added{this, nullptr, std::move(outgoing), {}};
+  redistribute(std::span(&added, 1), 0, mesh_.finest_level());
   for (int l = 0; l <= mesh_.finest_level(); ++l)
     levels_[l].set.sort_if_disordered(mesh_.blocks(l).slots());
 }
@@ -154,28 +155,47 @@ std::vector<JoinedSets> Particles::joined_levels() const {
   return joined;
 }
 
-ParticleTotals Particles::totals() const {
-  enum { k_mass_sum, k_momentum_sum, k_kinetic_sum = 4, k_sums };
-  std::array<ReproducibleSum, k_sums> sums;
-  std::array<ReproducibleSum*, k_sums> all;
-  for (int s = 0; s < k_sums; ++s) all[s] = &sums[s];
-  for (const JoinedSets& sets : kind_.has_mass ? joined_levels() : std::vector<JoinedSets>())
-    mesh::add_terms(
-        all, sets.count(), {32.0, 10.0}, KOKKOS_LAMBDA(std::int64_t n) {
-          const JoinedSets::Place at = sets.place(n);
-          const double m = sets.mass(at), u = sets.velocity(at, 0), v = sets.velocity(at, 1),
-                       w = sets.velocity(at, 2);
-          return Kokkos::Array<double, k_sums>{m, m * u, m * v, m * w,
+namespace {
+
+// Sums of ParticleTotals.
+enum TotalNumber { k_mass_total, k_momentum_total, k_kinetic_total = 4, k_totals };
+
+// Adds mass, momentum and kinetic energy of particles to sums.
+void add_totals(const JoinedSets& sets, const std::array<ReproducibleSum*, k_totals>& sums) {
+  mesh::add_terms(
+      sums, sets.count(), {32.0, 10.0}, KOKKOS_LAMBDA(std::int64_t n) {
+        const JoinedSets::Place at = sets.place(n);
+        const double m = sets.mass(at), u = sets.velocity(at, 0), v = sets.velocity(at, 1),
+                     w = sets.velocity(at, 2);
+        return Kokkos::Array<double, k_totals>{m, m * u, m * v, m * w,
                                                0.5 * m * (u * u + v * v + w * w)};
-        });
-  ParticleTotals totals;
-  totals.count = count();
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums),
-                   std::span(&totals.count, 1));
-  totals.mass = sums[k_mass_sum].to_double();
-  totals.kinetic_energy = sums[k_kinetic_sum].to_double();
-  for (int d = 0; d < 3; ++d) totals.momentum[d] = sums[k_momentum_sum + d].to_double();
-  return totals;
+      });
+}
+
+}  // namespace
+
+std::vector<ParticleTotals> Particles::totals(std::span<const Particles> kinds) {
+  if (kinds.empty()) return {};
+  std::vector<ReproducibleSum> sums(k_totals * kinds.size());
+  std::vector<std::int64_t> counts;
+  for (std::size_t n = 0; n < kinds.size(); ++n) {
+    std::array<ReproducibleSum*, k_totals> own;
+    for (int s = 0; s < k_totals; ++s) own[s] = &sums[k_totals * n + s];
+    if (kinds[n].kind_.has_mass)
+      for (const JoinedSets& sets : kinds[n].joined_levels()) add_totals(sets, own);
+    counts.push_back(kinds[n].count());
+  }
+  reproducible_sum(kinds.front().communicator(), std::span(sums), std::span(counts));
+  std::vector<ParticleTotals> all;
+  for (std::size_t n = 0; n < kinds.size(); ++n) {
+    const ReproducibleSum* const sum = &sums[k_totals * n];
+    ParticleTotals& totals = all.emplace_back();
+    totals.count = counts[n];
+    totals.mass = sum[k_mass_total].to_double();
+    totals.kinetic_energy = sum[k_kinetic_total].to_double();
+    for (int d = 0; d < 3; ++d) totals.momentum[d] = sum[k_momentum_total + d].to_double();
+  }
+  return all;
 }
 
 std::vector<std::int32_t> Particles::counts_by_slot(int level) const {

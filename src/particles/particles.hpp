@@ -115,10 +115,10 @@ class Particles {
   // Throws RunError as add(). Local.
   void change(std::span<const std::int64_t> own, const ParticleBatch& batch);
 
-  // Number of used ids: the next created particle gets the id first_id() + used_ids().
-  std::int64_t used_ids() const { return used_ids_; }
-  // Sets used_ids() after a restart.
-  void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
+  // Number of ids assigned so far: the next created particle gets first_id() + assigned_ids().
+  std::int64_t assigned_ids() const { return assigned_ids_; }
+  // Sets assigned_ids() after a restart.
+  void set_assigned_ids(std::int64_t count) { assigned_ids_ = std::max(assigned_ids_, count); }
 
   // Sets whether every level solves for its own potential, from its own density. If so, one level
   // provides a particle's force and receives its whole cloud, and restriction to coarser levels
@@ -135,9 +135,9 @@ class Particles {
   // --- density ---------------------------------------------------------------------------------
   // Deposits the masses of the particles of `coarsest` and all finer levels in cells. A level holds
   // the clouds of its own particles, and those of finer levels as its cells resolve them, and thus
-  // all mass of finer levels. Throws RunError if a mass is not a positive, finite number.
-  // Collective.
-  void deposit(int coarsest);
+  // all mass of finer levels. Kinds without mass are skipped. Throws RunError if a mass is not a
+  // positive, finite number. Collective: one reduction for all kinds, which share a mesh.
+  static void deposit(std::span<Particles> kinds, int coarsest);
   // Adds a level's density, from the last deposit, to own blocks.
   void add_density(int level, const mesh::BlockField& density) const;
   // Adds the density of all particles to the base level's own blocks, with clouds of the size of a
@@ -173,8 +173,9 @@ class Particles {
 
   // Drifts a level's particles, x += dt v, across periodic boundaries and back from reflecting
   // ones; beyond others they leave the domain (see outflow()). Assigns each to its block on this
-  // level. Throws RunError if one left its level by more than 1.5 cells. Collective.
-  void drift(int level, double dt);
+  // level. Throws RunError if one left its level by more than 1.5 cells. Collective: all kinds,
+  // which share a mesh, have common reductions.
+  static void drift(std::span<Particles> kinds, int level, double dt);
 
   // Exact sums over the particles of levels >= `coarsest` on this rank: terms that are subtracted
   // again leave no rounding error.
@@ -192,12 +193,14 @@ class Particles {
                      int coarsest) const;
 
   // Moves particles to the finest level at their positions. All levels >= `coarsest` must be at the
-  // same time. Updates `sums`, whose fields must not have changed since. Collective.
-  void synchronise(int coarsest, MassSums* sums = nullptr);
+  // same time. Updates the sums of each kind, whose fields must not have changed since; `sums` is
+  // empty, or null for kinds without sums. Collective: all kinds have common reductions.
+  static void synchronise(std::span<Particles> kinds, int coarsest,
+                          std::span<MassSums* const> sums = {});
 
-  // Returns by level the time in which the fastest particle crosses a cell; infinity without
-  // motion. To be multiplied by a Courant number of at most 0.7, because a particle may leave its
-  // level by two steps. Collective.
+  // Returns by level the time in which the fastest particle of this rank crosses a cell; infinity
+  // without motion. To be multiplied by a Courant number of at most 0.7, because a particle may
+  // leave its level by two steps. Local.
   std::vector<double> crossing_times() const;
 
   // Particles that have left through open boundaries, on all ranks, up to the last
@@ -216,8 +219,8 @@ class Particles {
 
   // --- structure -------------------------------------------------------------------------------
   // Moves particles with the blocks. Must be called once after every Mesh::regrid and
-  // Mesh::migrate. Tables of another kind that has already adapted are shared. Collective.
-  void adapt_to_mesh(const Particles* adapted = nullptr);
+  // Mesh::migrate, for all kinds on the mesh, which share tables. Collective.
+  static void adapt_to_mesh(std::span<Particles> kinds);
   // Must be called before Mesh::migrate with the same owners; adapt_to_mesh() follows. Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
@@ -225,9 +228,9 @@ class Particles {
   std::int64_t count() const;  // number of particles on this rank
   // number of particles on all ranks, by level; collective
   std::vector<std::int64_t> global_counts() const;
-  // Returns number, mass, momentum and kinetic energy of all particles, with the same bits on any
-  // number of ranks. Collective.
-  ParticleTotals totals() const;
+  // Returns number, mass, momentum and kinetic energy of all particles of each kind, with the same
+  // bits on any number of ranks. Collective: one reduction for all kinds.
+  static std::vector<ParticleTotals> totals(std::span<const Particles> kinds);
   // Number of particles in each block of a level, by slot, for load balance.
   std::vector<std::int32_t> counts_by_slot(int level) const;
   std::int64_t bytes() const;  // memory on this rank in bytes
@@ -320,6 +323,16 @@ class Particles {
     void add(int rank, int level, std::span<const Word> row, bool is_on_coarser_level = false);
   };
 
+  // Particles of a kind that change their blocks, and what find_homes() reports of them.
+  struct MovingKind {
+    Particles* kind;
+    MassSums* sums;        // null if they are not wanted
+    OutgoingRows leaving;  // to other ranks
+    MassChanges changes;   // noted only if sums are wanted
+
+    MassChanges* noted() { return sums ? &changes : nullptr; }
+  };
+
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
   std::optional<BlockSlot> own_leaf(const std::array<double, 3>& position) const;
@@ -330,17 +343,24 @@ class Particles {
     double quantum;
     std::vector<bool> has_particles, uses_coarser_level;
   };
-  Measure measure_masses() const;
+  // Measures the masses of several kinds in one reduction. Collective.
+  static std::vector<Measure> measure_masses(std::span<const Particles* const> kinds);
+  std::vector<double> measure_own_masses() const;
+  Measure measure_of(std::span<const double> largest) const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
+  void deposit_masses(int coarsest, const Measure& measure);
   void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 
-  void find_homes(int coarsest, int finest, MassSums* sums = nullptr);
+  void make_tables(const Particles& first);
+  void find_parents();
+  static void find_homes(std::span<Particles> kinds, int coarsest, int finest,
+                         std::span<MassSums* const> sums = {});
   void collect_movers(int level, int coarsest, int finest, OutgoingRows& leaving,
                       MassChanges* changes);
-  void redistribute(OutgoingRows leaving, int coarsest, int finest, MassChanges* changes = nullptr);
+  static void redistribute(std::span<MovingKind> kinds, int coarsest, int finest);
   OutgoingRows insert_or_forward(const OutgoingRows& arrived, int coarsest, int finest,
                                  MassChanges* changes);
   void append(const NewRowsByLevel& rows, MassChanges* changes);
@@ -362,7 +382,7 @@ class Particles {
   Kind kind_;
   mesh::Mesh& mesh_;
   std::vector<Level> levels_;
-  std::int64_t used_ids_ = 0;
+  std::int64_t assigned_ids_ = 0;
   bool levels_are_separate_ = false;
   ParticleOutflow outflow_;
   // Particles on this rank that left since the last collect_outflow(): their number, sums of all

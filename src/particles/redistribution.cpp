@@ -135,19 +135,26 @@ void Particles::check_stay(int level, const Position& position, int slot) {
       name(), position[0], position[1], position[2], level, k_largest_excursion);
 }
 
-void Particles::find_homes(int coarsest, int finest, MassSums* sums) {
-  OutgoingRows leaving;
-  const int last = std::min<int>(finest, static_cast<int>(levels_.size()) - 1);
-  MassChanges changes(levels_.size());
-  MassChanges* const noted = sums ? &changes : nullptr;
-  for (int level = coarsest; level <= last; ++level)
-    collect_movers(level, coarsest, finest, leaving, noted);
-  redistribute(std::move(leaving), coarsest, finest, noted);
-  // Force levels are not chosen while particles drift.
-  if (coarsest < finest) choose_force_levels(coarsest, noted);
-  if (sums) add_changes(changes, *sums);
-  for (int level = coarsest; level <= last; ++level)
-    levels_[level].set.sort_if_disordered(mesh_.blocks(level).slots());
+void Particles::find_homes(std::span<Particles> kinds, int coarsest, int finest,
+                           std::span<MassSums* const> sums) {
+  if (kinds.empty()) return;
+  const auto levels = kinds.front().levels_.size();
+  const int last = std::min(finest, static_cast<int>(levels) - 1);
+  std::vector<MovingKind> moving;
+  for (std::size_t n = 0; n < kinds.size(); ++n) {
+    moving.push_back({&kinds[n], sums.empty() ? nullptr : sums[n], {}, MassChanges(levels)});
+    for (int level = coarsest; level <= last; ++level)
+      kinds[n].collect_movers(level, coarsest, finest, moving[n].leaving, moving[n].noted());
+  }
+  redistribute(moving, coarsest, finest);
+  for (MovingKind& of : moving) {
+    Particles& kind = *of.kind;
+    // Force levels are not chosen while particles drift.
+    if (coarsest < finest) kind.choose_force_levels(coarsest, of.noted());
+    if (of.sums) kind.add_changes(of.changes, *of.sums);
+    for (int level = coarsest; level <= last; ++level)
+      kind.levels_[level].set.sort_if_disordered(kind.mesh_.blocks(level).slots());
+  }
 }
 
 // Assigns new home blocks on this rank to particles of one level, or adds them to those that leave.
@@ -216,25 +223,32 @@ void Particles::append(const NewRowsByLevel& rows, MassChanges* changes) {
   }
 }
 
-// Forwards particles from rank to rank until all have reached their home.
-void Particles::redistribute(OutgoingRows leaving, int coarsest, int finest, MassChanges* changes) {
-  const Communicator& communicator = mesh_.communicator();
+// Forwards particles from rank to rank until all have reached their homes. One reduction per round
+// tells which kinds have particles that go on.
+void Particles::redistribute(std::span<MovingKind> kinds, int coarsest, int finest) {
+  const Communicator& communicator = kinds.front().kind->communicator();
+  enum State : std::int32_t { k_all_inserted, k_some_outgoing, k_error };
+  std::vector<std::int32_t> states(kinds.size());
   for (;;) {
-    enum { k_all_inserted, k_some_outgoing, k_error };
-    const int state = !trouble_.empty()       ? k_error
-                      : leaving.ranks.empty() ? k_all_inserted
-                                              : k_some_outgoing;
-    const int worst = communicator.max(state);
-    if (worst == k_all_inserted) return;
-    if (worst == k_error)
-      communicator.collective_try([&] {
-        if (!trouble_.empty()) throw RunError("{}", trouble_);
-      });
-    const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
-    const auto arrived =
-        route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
-    leaving = insert_or_forward({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest,
-                                changes);
+    for (std::size_t n = 0; n < kinds.size(); ++n)
+      states[n] = !kinds[n].kind->trouble_.empty() ? k_error
+                  : kinds[n].leaving.ranks.empty() ? k_all_inserted
+                                                   : k_some_outgoing;
+    communicator.max_in_place(std::span(states));
+    if (std::ranges::max(states) == k_all_inserted) return;
+    for (std::size_t n = 0; n < kinds.size(); ++n) {
+      auto& [kind, sums, leaving, changes] = kinds[n];
+      if (states[n] == k_all_inserted) continue;
+      if (states[n] == k_error)
+        communicator.collective_try([&trouble = kind->trouble_] {
+          if (!trouble.empty()) throw RunError("{}", trouble);
+        });
+      const std::size_t bytes = (kind->row_words() + 1) * sizeof(Word);
+      const auto arrived =
+          route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
+      leaving = kind->insert_or_forward({arrived.sources, items_of<Word>(arrived.items)}, coarsest,
+                                        finest, kinds[n].noted());
+    }
   }
 }
 
@@ -264,24 +278,37 @@ Particles::OutgoingRows Particles::insert_or_forward(const OutgoingRows& arrived
   return onward;
 }
 
-void Particles::synchronise(int coarsest, MassSums* sums) {
-  find_homes(coarsest, mesh_.finest_level(), sums);
+void Particles::synchronise(std::span<Particles> kinds, int coarsest,
+                            std::span<MassSums* const> sums) {
+  if (!kinds.empty()) find_homes(kinds, coarsest, kinds.front().mesh_.finest_level(), sums);
 }
 
-void Particles::adapt_to_mesh(const Particles* adapted) {
+void Particles::adapt_to_mesh(std::span<Particles> kinds) {
+  if (kinds.empty()) return;
+  for (Particles& kind : kinds) kind.make_tables(kinds.front());
+  // Includes particles of a level that no longer exists.
+  find_homes(kinds, 0, kinds.front().mesh_.geometry().max_level());
+  for (Particles& kind : kinds) kind.find_parents();
+}
+
+// Allocates the masses of a new mesh, and makes the tables of neighbours if this is the first kind;
+// others share them. Collective.
+void Particles::make_tables(const Particles& first) {
   const int N = mesh_.geometry().block_size();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = levels_[l];
     level.neighbourhood =
-        adapted ? adapted->levels_[l].neighbourhood
-                : std::make_shared<const Neighbourhood>(mesh_.tree(), static_cast<int>(l));
+        this == &first ? std::make_shared<const Neighbourhood>(mesh_.tree(), static_cast<int>(l))
+                       : first.levels_[l].neighbourhood;
     level.mass = {};
     if (!kind_.has_mass) continue;
     level.mass = mesh::uninitialised<std::int64_t>(
         "masses", std::int64_t{mesh_.blocks(static_cast<int>(l)).slots()} * N * N * N);
   }
-  // Includes particles of a level that no longer exists.
-  find_homes(0, mesh_.geometry().max_level());
+}
+
+// Stores the owners of the parents of own blocks.
+void Particles::find_parents() {
   for (int l = 1; l < static_cast<int>(levels_.size()); ++l) {
     levels_[l].parents.clear();
     for (const int slot : mesh_.blocks(l).own()) {

@@ -66,7 +66,7 @@ class BatchedMemory {
   // Makes an area at least `count` values long; contents are lost if the area grows.
   void reserve(Area area, std::size_t count) {
     DeviceArray<double>& values = values_[area];
-    if (values.size() < count) values = DeviceArray<double>("shared in turns", count);
+    if (values.size() < count) values = DeviceArray<double>("batched solver scratch", count);
   }
   // Memory of an area.
   double* data(Area area) const { return values_[area].data(); }

@@ -51,25 +51,61 @@ void declare(ParameterSchema& schema, PencilOptions& options) {
 
 namespace {
 
-bool fits(const TuningProblem& problem, ProcessGrid processes) {
-  if (processes.y > problem.cells[1] || processes.z > problem.cells[2]) return false;
-  if (problem.fields == Orientation::z_direct && processes.z > problem.cells[0]) return false;
-  if (problem.tridiagonal.method == TridiagonalMethod::ftm || processes.z == 1) return true;
+// Returns true if the last rank along an axis has enough cells.
+bool fits_last_rank(const TuningProblem& problem, int axis, int ranks) {
+  const int cells = problem.cells[axis];
+  return ranks <= cells &&
+         part(cells, ranks, ranks - 1).count() >= problem.cells_of_last_rank[axis];
+}
+
+// Axis along which the second number of a process grid divides the fields.
+int second_axis(const TuningProblem& problem) {
+  return problem.fields == Orientation::z_direct ? 0 : 2;
+}
+
+// Returns true if every rank along z has enough planes for the tridiagonal solver.
+bool fits_solver(const TuningProblem& problem, int ranks) {
+  if (problem.tridiagonal.method == TridiagonalMethod::ftm || ranks == 1) return true;
   const int planes = problem.poisson.z.size();
-  for (int n = 0; n < processes.z; ++n)
-    if (intersection(part(problem.cells[2], processes.z, n), {0, planes}).count() < 2) return false;
+  for (int n = 0; n < ranks; ++n)
+    if (intersection(part(problem.cells[2], ranks, n), {0, planes}).count() < 2) return false;
   return true;
+}
+
+bool fits(const TuningProblem& problem, ProcessGrid processes) {
+  return fits_last_rank(problem, 1, processes.y) &&
+         fits_last_rank(problem, second_axis(problem), processes.z) &&
+         processes.z <= problem.cells[2] && fits_solver(problem, processes.z);
+}
+
+// Returns the process grid with the largest number of ranks that is smaller than `ranks`.
+ProcessGrid next_smaller(int ranks, const TuningProblem& problem) {
+  const bool two_planes = problem.tridiagonal.method != TridiagonalMethod::ftm;
+  int most = std::max(two_planes ? problem.cells[2] / 2 : problem.cells[2], 1);
+  while (most > 1 && !fits(problem, {1, most})) --most;
+  ProcessGrid largest{1, 1};
+  for (int y = 1; y <= std::min(problem.cells[1], ranks - 1); ++y) {
+    const ProcessGrid grid{y, std::min((ranks - 1) / y, most)};
+    if (fits_last_rank(problem, 1, y) && grid.ranks() > largest.ranks()) largest = grid;
+  }
+  return largest;
 }
 
 std::vector<ProcessGrid> candidates(int ranks, const TuningProblem& problem) {
   std::vector<ProcessGrid> grids;
-  for (int y = 1; y <= ranks; ++y)
+  for (int y = 1; y <= std::min(ranks, problem.cells[1]); ++y)
     if (ranks % y == 0 && fits(problem, {y, ranks / y})) grids.push_back({y, ranks / y});
-  if (grids.empty())
-    throw InputError(
-        "no process grid of {} ranks is compatible with {} x {} x {} cells; use fewer ranks", ranks,
-        problem.cells[0], problem.cells[1], problem.cells[2]);
-  return grids;
+  if (!grids.empty()) return grids;
+  const ProcessGrid smaller = next_smaller(ranks, problem);
+  throw InputError(
+      "no process grid of {} ranks is compatible with {} x {} x {} cells: grid.process_grid = "
+      "\"auto\" requires two factors, of which the first is at most the number of cells along y, "
+      "and the second at most that along z{}; the next smaller number of ranks is {} (\"{}\")",
+      ranks, problem.cells[0], problem.cells[1], problem.cells[2],
+      problem.tridiagonal.method == TridiagonalMethod::ptdma
+          ? ", with two planes on every rank (dns.poisson = \"ptdma\")"
+          : "",
+      smaller.ranks(), to_string(smaller));
 }
 
 // Returns the time of one step's solves on the slowest rank, the minimum over the trials.
@@ -164,7 +200,15 @@ std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
   const auto grid = options.forced_grid();
   if (!grid) return candidates(ranks, problem);
   check_process_grid(*grid, ranks, problem.cells, problem.fields);
-  if (!fits(problem, *grid))
+  for (const int axis : {1, second_axis(problem)}) {
+    const char name = static_cast<char>('x' + axis);
+    if (!fits_last_rank(problem, axis, axis == 1 ? grid->y : grid->z))
+      throw InputError(
+          "grid.process_grid = \"{}\" leaves one cell along {} on the last rank, but the outflow "
+          "at the upper {} boundary requires at least two; use fewer ranks along {}",
+          to_string(*grid), name, name, name);
+  }
+  if (!fits_solver(problem, grid->z))
     throw InputError(
         "dns.poisson = \"ptdma\" requires at least 2 planes on every rank along z; with "
         "grid.process_grid = \"{}\", {} planes are too few: use fewer ranks along z, or \"ftm\"",

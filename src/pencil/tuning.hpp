@@ -54,10 +54,13 @@ struct TuningProblem {
   bool in_batches = false;              // true: BatchedPoisson and BatchedTridiagonal are used
   CommOptions comm = {};                // options of batched solvers
   Orientation fields = Orientation::x;  // pencils of the fields; z_direct requires batches
+  // Minimum number of cells along each axis on the last rank along it: 2 at an outflow.
+  Cells cells_of_last_rank = {1, 1, 1};
 };
 
 // Returns the prescribed process grid, or all grids of `ranks` ranks that fit the problem. Throws
-// InputError for a prescribed grid that does not fit, and if none fits.
+// InputError for a prescribed grid that does not fit, and if none fits; the error then names the
+// next smaller number of ranks that has a process grid. Local.
 std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
                                         const PencilOptions& options);
 

@@ -162,13 +162,13 @@ StarModel solve_contact_binary(const SynchronousBinary& binary, double G) {
     return stars.finished();
   }
   const SphericalStar star =
-      stable_star(binary.matter[0], 0.5 * binary.mass, G, 0.0, "problem.mass: that of each star");
+      stable_star(binary.matter[0], 0.5 * binary.mass, G, 0.0, "problem.mass (each star)");
   ContactIterate stars(binary, 2.5 * star.radius, star.central_enthalpy, G);
   if (!ScaleSearch(stars).find_root())
     throw InputError(
-        "problem.mass = {:.6g}: no contact binary with {} was "
+        "problem.mass = {}: no contact binary with {} was "
         "found; decrease it",
-        binary.mass, binary.matter[0].text());
+        binary.matter[0].text_of_mass(binary.mass), binary.matter[0].text());
   return stars.finished();
 }
 

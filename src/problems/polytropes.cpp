@@ -239,6 +239,7 @@ class Binary final : public StarsInGas {
       binary_.mass = mass;
       binary_.mass_ratio = ratio;
     }
+    if (was_set("problem.separation")) check_separation(setup.geometry);
     StarsInGas::prepare(setup);
     const auto traced = setup.hydro.place("scalar_1");
     if (!traced)
@@ -274,6 +275,23 @@ class Binary final : public StarsInGas {
       throw InputError("{} has {} numbers; expected one for each of the two stars", name,
                        values.size());
     return {values[0], values[1]};
+  }
+
+  // Throws InputError if the domain contains no two points of this separation along x, or if it is
+  // smaller than a cell.
+  void check_separation(const mesh::Geometry& geometry) const {
+    const double cell = geometry.cell_size(geometry.max_level());
+    const double width = geometry.upper()[0] - geometry.lower()[0];
+    if (binary_.separation > width)
+      throw InputError(
+          "problem.separation = {:.6g}: exceeds the width of the domain along x, {:.6g}; decrease "
+          "it or enlarge the domain (mesh.lower, mesh.upper)",
+          binary_.separation, width);
+    if (binary_.separation < cell)
+      throw InputError(
+          "problem.separation = {:.6g}: is smaller than the finest cells, {:.6g}; increase it or "
+          "use a smaller domain",
+          binary_.separation, cell);
   }
 
   std::string description() const override {

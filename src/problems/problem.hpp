@@ -96,6 +96,10 @@ class Problem {
   // Called once after all parameters are read. Throws InputError if the problem is incompatible
   // with other parameters.
   virtual void prepare(const ProblemSetup&) {}
+  // Remarks about the parameters, for the log and `octant check`. Valid after prepare().
+  virtual std::vector<std::string> notes() const { return {}; }
+  // Forbids to write files, in rehearsals. Called before begin().
+  virtual void keep_files() {}
 
   // Called once on all ranks before the functions below, also after a restart. Returns the time of
   // the initial state. Collective.

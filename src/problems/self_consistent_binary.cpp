@@ -36,7 +36,15 @@ Both distances_to_point(const SynchronousBinary& binary, double separation) {
   return {to_point, separation - to_point};
 }
 
-InputError no_binary(const SynchronousBinary& binary, const char* why) {
+InputError equilibrium_not_found(const SynchronousBinary& binary, const char* why) {
+  if (binary.filling[0] == 0.0 && binary.filling[1] == 0.0)
+    return InputError(
+        "problem.separation = {:.6g}: no equilibrium of two stars with {} and masses of {} and {} "
+        "was found{}; decrease the separation",
+        binary.separation, binary.matter[0].text(),
+        binary.matter[0].text_of_mass(binary.mass / (1.0 + binary.mass_ratio)),
+        binary.matter[0].text_of_mass(binary.mass * binary.mass_ratio / (1.0 + binary.mass_ratio)),
+        why);
   return InputError(
       "problem.filling = [{}, {}], problem.mass_ratio = {}: no equilibrium of two stars with {} "
       "and {} was found{}; decrease the filling factors",
@@ -93,7 +101,7 @@ class BinaryIterate {
       if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) break;
       if (convergence.reached(values)) return;
     }
-    throw no_binary(binary_, "");
+    throw equilibrium_not_found(binary_, "");
   }
   // Factors of the densities.
   Both scales() const { return {stars_[0].scale(), stars_[1].scale()}; }
@@ -108,7 +116,7 @@ class BinaryIterate {
       model.filling[s] = surface_[s] / distance[s];
       const double inner = surface_[s] * (1.0 - 2.0 / k_radii_of_two);
       if (constant_[s] <= effective_potential(s, inner))
-        throw no_binary(binary_, ": the stars overlap");
+        throw equilibrium_not_found(binary_, ": the stars overlap");
       stars_[s].add_energies(rotation2_, model);
       model.stars.push_back(
           stars_[s].finished(constant_[s], rotation2_, k_angles_of_two, k_angles_of_two));
@@ -130,14 +138,14 @@ class BinaryIterate {
     for (int s = 0; s < 2; ++s) stars_[s].add_potential_of(stars_[1 - s]);
     const double slope[2] = {stars_[0].slope_at_centre(), stars_[1].slope_at_centre()};
     rotation2_ = (slope[1] - slope[0]) / separation_;
-    if (!(rotation2_ > 0.0)) throw no_binary(binary_, "");
+    if (!(rotation2_ > 0.0)) throw equilibrium_not_found(binary_, "");
     const double shift = slope[0] / rotation2_ - stars_[0].centre();
     for (StarIterate& star : stars_) star.move(shift);
     std::vector<double> values{rotation2_ * separation_ * separation_ / unit, shift / separation_};
     for (int s = 0; s < 2; ++s) {
       constant_[s] = effective_potential(s, surface_[s]);
       const double largest = stars_[s].balance(constant_[s], rotation2_);
-      if (!(largest > 0.0)) throw no_binary(binary_, "");
+      if (!(largest > 0.0)) throw equilibrium_not_found(binary_, "");
       values.push_back(constant_[s] / unit);
       values.push_back(largest / unit);
     }
@@ -168,8 +176,7 @@ class SizeSearch {
       if (binary.filling[s] > 0.0) filled_ = s;
     const double shares = 1.0 + binary.mass_ratio;
     const Both mass = {binary.mass / shares, binary.mass * binary.mass_ratio / shares};
-    const char* const names[2] = {"problem.mass: that of the first star",
-                                  "problem.mass: that of the second star"};
+    const char* const names[2] = {"problem.mass (first star)", "problem.mass (second star)"};
     for (int s = 0; s < 2; ++s) {
       const SphericalStar star = stable_star(binary.matter[s], mass[s], G, 0.0, names[s]);
       first_[s] = star.radius;
@@ -242,12 +249,14 @@ class SizeSearch {
   // Error for the star that is most in need of space, if any is.
   InputError misfit(const Both& value) const {
     const int s = filled_ < 0 ? (value[0] < value[1] ? 1 : 0) : 1 - filled_;
-    if (!(value[s] > 0.0)) return no_binary(binary_, "");
+    if (!(value[s] > 0.0)) return equilibrium_not_found(binary_, "");
     if (filled_ < 0)
       return InputError(
-          "problem.separation = {:.6g}: star {} of this mass is larger than its Roche lobe; "
+          "problem.separation = {:.6g}: star {} of mass {} is larger than its Roche lobe; "
           "increase the separation",
-          binary_.separation, s + 1);
+          binary_.separation, s + 1,
+          binary_.matter[s].text_of_mass(binary_.mass * (s == 0 ? 1.0 : binary_.mass_ratio) /
+                                         (1.0 + binary_.mass_ratio)));
     return InputError(
         "problem.filling = [{}, {}]: star {} is larger than its Roche lobe; give the filling of "
         "this star and 0 for the other one",

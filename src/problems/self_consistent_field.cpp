@@ -15,6 +15,13 @@ constexpr int k_degree = 32;        // maximum degree of harmonics
 constexpr int k_radii = 512;        // intervals of radius
 constexpr int k_colatitudes = 128;  // of the stored tables
 
+InputError no_figure(const RotatingStar& star) {
+  return InputError(
+      "problem.axis_ratio = {}: no equilibrium of a uniformly rotating star with {} was found; "
+      "expected an axis ratio closer to 1",
+      star.axis_ratio, star.matter.text());
+}
+
 // Iteration for one star. Conditions at points of the equator and the pole of the surface:
 //   C = phi(pole),  Omega^2 = 2 (phi(equator) - phi(pole)) / radius^2.
 class RotatingIterate {
@@ -55,10 +62,7 @@ class RotatingIterate {
               {rotation2_ * radius_ * radius_ / unit, at_pole_ / unit, largest / unit}))
         return;
     }
-    throw InputError(
-        "problem.axis_ratio = {}, {}: no equilibrium was found in {} iterations; expected an axis "
-        "ratio closer to 1",
-        star_.axis_ratio, star_.matter.text(), k_max_scf_iterations);
+    throw no_figure(star_);
   }
 
   // Returns the model after convergence. Throws InputError if the star is not bound.
@@ -105,11 +109,14 @@ StarModel solve_star(const RotatingStar& star, double G) {
       stable_star(star.matter, star.mass, G, star.axis_ratio < 1.0 ? k_excess_of_rotation : 0.0,
                   "problem.mass");
   RotatingIterate iterate(star, guess.radius, guess.central_enthalpy, G);
-  if (!ScaleSearch(iterate).find_root())
+  if (!ScaleSearch(iterate).find_root()) {
+    // The guess has the mass of the star if it exists at rest; rotation then prevents it.
+    if (!(guess.mass < star.mass)) throw no_figure(star);
     throw InputError(
-        "problem.mass = {:.6g}, problem.axis_ratio = {}: no star of this mass was found with {}; "
+        "problem.mass = {}, problem.axis_ratio = {}: no star of this mass was found with {}; "
         "decrease the mass",
-        star.mass, star.axis_ratio, star.matter.text());
+        star.matter.text_of_mass(star.mass), star.axis_ratio, star.matter.text());
+  }
   return iterate.finished();
 }
 

@@ -61,11 +61,11 @@ SphericalStar stable_star(const StarMatter& matter, double mass, double G, doubl
   if (mass > heaviest.mass && mass <= (1.0 + excess) * heaviest.mass) return heaviest;
   if (mass > heaviest.mass)
     throw InputError(
-        "{} = {:.6g}: exceeds the largest mass of a star at rest with {}, {:.6g}{}; decrease it",
-        name, mass, matter.text(), heaviest.mass,
-        matter.kind == StarMatter::degenerate ? " (the Chandrasekhar mass)" : "");
-  throw InputError("{} = {:.6g}: there is no stable star of this mass with {}; increase it", name,
-                   mass, matter.text());
+        "{} = {}: exceeds the largest mass of a star at rest with {}, {}{}; decrease it", name,
+        matter.text_of_mass(mass), matter.text(), matter.text_of_mass(heaviest.mass),
+        matter.kind == StarMatter::degenerate ? ", the Chandrasekhar mass" : "");
+  throw InputError("{} = {}: there is no stable star of this mass with {}; increase it", name,
+                   matter.text_of_mass(mass), matter.text());
 }
 
 }  // namespace octant::problems

@@ -28,8 +28,8 @@ void StarIterate::for_nodes(const Visit& visit) {
 
 void StarIterate::begin(double equator, double pole, double central) {
   for_nodes([&](int i, const EvenHarmonics::Node& node, double& h) {
-    const double z = radius(i) * node.cosine, R2 = radius(i) * radius(i) - z * z;
-    h = central * (1.0 - R2 / (equator * equator) - z * z / (pole * pole));
+    const double z = radius(i) * node.cosine, across2 = radius(i) * radius(i) - z * z;
+    h = central * (1.0 - across2 / (equator * equator) - z * z / (pole * pole));
   });
 }
 
@@ -160,8 +160,9 @@ ModelStar StarIterate::finished(double constant, double squared_rotation, int co
   const int directions = (colatitudes + 1) * (azimuths + 1);
   star.enthalpy.resize((radii_ + 1) * directions);
   for (int n = 0; n < directions; ++n) {
-    const double theta = 0.5 * M_PI * (n / (azimuths + 1)) / colatitudes;
-    const double phi = azimuths > 0 ? M_PI * (n % (azimuths + 1)) / azimuths : 0.0;
+    const int j = n / (azimuths + 1), k = n % (azimuths + 1);
+    const double theta = 0.5 * M_PI * j / colatitudes;
+    const double phi = azimuths > 0 ? M_PI * k / azimuths : 0.0;
     const auto values = harmonics_.at(theta, phi);
     const EvenHarmonics::Node direction{std::cos(theta), phi, 0.0};
     for (int i = 0; i <= radii_; ++i)

@@ -64,6 +64,11 @@ std::string StarMatter::text() const {
                      kind == degenerate ? "white_dwarf" : "barotropic");
 }
 
+std::string StarMatter::text_of_mass(double mass) const {
+  if (!(solar_mass > 0.0)) return fmt::format("{:.6g}", mass);
+  return fmt::format("{:.6g} ({:.6g} Msun)", mass, mass / solar_mass);
+}
+
 std::string StarMatter::description() const {
   if (kind == degenerate)
     return fmt::format("white_dwarf A = {:.17g}, B = {:.17g}", unit_of_pressure, unit_of_density);

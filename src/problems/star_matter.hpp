@@ -33,6 +33,7 @@ struct StarMatter {
   double unit_of_pressure = 1.0, unit_of_density = 1.0;  // degenerate: A, B
   hydro::Barotrope barotrope = {};
   Kokkos::Array<double, hydro::Barotrope::k_max_pieces> enthalpy_at = {};  // beginnings of pieces
+  double solar_mass = 0.0;  // in code units, for messages; 0: no physical units
 
   // Polytrope with an index n.
   static StarMatter of_index(double n) { return {.index = n}; }
@@ -75,6 +76,8 @@ struct StarMatter {
   double highest_enthalpy() const;
   // Text for messages, such as "polytropic index 1.5".
   std::string text() const;
+  // Text of a mass for messages: in code units and, with physical units, in solar masses.
+  std::string text_of_mass(double mass) const;
   // Kind and constants of given matter with all digits.
   std::string description() const;
 

@@ -77,7 +77,11 @@ void StarsInGas::declare(ParameterSchema& schema) {
   schema_ = &schema;
 }
 
-StarMatter StarsInGas::matter(double index) const { return StarMatter::of_gas(eos_, index); }
+StarMatter StarsInGas::matter(double index) const {
+  StarMatter matter = StarMatter::of_gas(eos_, index);
+  matter.solar_mass = solar_mass_;
+  return matter;
+}
 
 void StarsInGas::forbid(bool is_default, const char* parameter, const char* reason) const {
   if (!is_default)
@@ -98,10 +102,9 @@ void StarsInGas::check_matter(const ProblemSetup& setup) const {
   if (eos_.kind != hydro::EquationOfState::white_dwarf)
     return forbid(thermal_pressure_ == k_thermal_pressure, "problem.thermal_pressure",
                   "only white dwarfs have a cold pressure");
-  const bool has_units = setup.units.length != 1.0 || setup.units.mass != 1.0;
   const double known =
       constants::k_gravitational * setup.units.density() * setup.units.time * setup.units.time;
-  if (has_units && std::abs(G_ / known - 1.0) > 1e-3)
+  if (solar_mass_ > 0.0 && std::abs(G_ / known - 1.0) > 1e-3)
     throw InputError("gravity.constant = {}: in the units of [units] Newton's constant is {:.8g}",
                      G_, known);
 }
@@ -109,6 +112,8 @@ void StarsInGas::check_matter(const ProblemSetup& setup) const {
 void StarsInGas::prepare(const ProblemSetup& setup) {
   G_ = setup.require_gravity(problem_);
   eos_ = setup.hydro.eos;
+  if (setup.units.length != 1.0 || setup.units.mass != 1.0)
+    solar_mass_ = constants::k_solar_mass / setup.units.mass;
   check_matter(setup);
   spin_ = setup.hydro.spin();
   turning_ = setup.hydro.frame.angular_velocity;
@@ -116,8 +121,10 @@ void StarsInGas::prepare(const ProblemSetup& setup) {
   check_size(setup.geometry);
 }
 
-// Throws InputError unless every star fits into the domain and is larger than a cell.
-void StarsInGas::check_size(const mesh::Geometry& geometry) const {
+// Throws InputError unless every star fits into the domain and is larger than a cell. Notes stars
+// of few cells.
+void StarsInGas::check_size(const mesh::Geometry& geometry) {
+  constexpr double k_fewest = 3.0;  // cells per radius
   const double cell = geometry.cell_size(geometry.max_level());
   const auto lower = geometry.lower(), upper = geometry.upper();
   for (const ModelStar& star : model_.stars) {
@@ -127,6 +134,11 @@ void StarsInGas::check_size(const mesh::Geometry& geometry) const {
           "{:.6g}; use a smaller domain, more cells (mesh.base_cells) or more levels "
           "(mesh.max_level)",
           problem_, star.profile.size, cell);
+    if (star.profile.size < k_fewest * cell)
+      notes_.push_back(fmt::format(
+          "a star of radius {:.6g} has {:.2g} of the finest cells, {:.6g}, per radius, fewer than "
+          "{:g}: it is not resolved; use more cells (mesh.base_cells) or levels (mesh.max_level)",
+          star.profile.size, star.profile.size / cell, cell, k_fewest));
     for (int axis = 0; axis < 3; ++axis) {
       const double x = centre_[axis] + (axis == 0 ? star.profile.centre : 0.0);
       const double size = star.profile.size;
@@ -347,6 +359,7 @@ void StarsInGas::use_model_file(const Communicator& communicator) {
   communicator.broadcast(exists);
   const std::string text = fmt::format("{}, G {:.17g}", description(), G_);
   if (exists) model_ = read_model(communicator, model_file_, model_, text);
+  else if (keeps_files_) return;
   else write_model(communicator, model_file_, model_, text);
   log::info("{} the equilibrium {} {}", exists ? "read" : "wrote", exists ? "from" : "to",
             model_file_);

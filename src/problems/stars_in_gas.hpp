@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "problems/problem.hpp"
 #include "problems/self_consistent_field.hpp"
@@ -74,6 +75,8 @@ class StarsInGas : public Problem {
 
   void declare(ParameterSchema& schema) override;
   void prepare(const ProblemSetup& setup) override;
+  std::vector<std::string> notes() const override { return notes_; }
+  void keep_files() override { keeps_files_ = true; }
   double begin(const Communicator& communicator) override;
   GasState initial_state(const Position& centre, double cell_size) const override;
   GasState inflow_state(const InflowPlace& place) const override;
@@ -106,7 +109,7 @@ class StarsInGas : public Problem {
   double specific_pressure() const;
   double pressure(const StarsInFrame::Mean& mean, double ambient) const;
   void check_matter(const ProblemSetup& setup) const;
-  void check_size(const mesh::Geometry& geometry) const;
+  void check_size(const mesh::Geometry& geometry);
   void use_model_file(const Communicator& communicator);
   void log_model() const;
 
@@ -115,11 +118,14 @@ class StarsInGas : public Problem {
   std::array<double, 3> velocity_{};
   double ambient_density_ = 1e-5;
   std::string model_file_;
+  bool keeps_files_ = false;
+  std::vector<std::string> notes_;
   static constexpr double k_thermal_pressure = 1e-6;
   double thermal_pressure_ = k_thermal_pressure;
 
   const ParameterSchema* schema_ = nullptr;  // valid until prepare() returns
   hydro::EosOptions eos_;
+  double solar_mass_ = 0.0;  // in code units; 0: no physical units
   double G_ = 1.0;
   int spin_ = -1;         // index of the first of hydro::spin_variables(); -1: none
   double turning_ = 0.0;  // rotation rate of the frame

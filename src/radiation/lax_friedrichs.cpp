@@ -135,13 +135,12 @@ class PhotonStep : public TransportTile<PhotonStep<M>, M, Scratch<M>> {
 
 template <int M>
 void step_tiles(const TransportStage& stage) {
-  const TransportStage a = stage;
   // Cost of a cell: 4 moments are read and written; closure, and six fluxes.
   const KernelCost cost{64.0, 230.0};
   mesh::for_tasks(
-      {"photon transport", cost}, a.tiles.count(),
+      {"photon transport", cost}, stage.tiles.count(),
       {.scratch = Scratch<M>::bytes(), .items = std::int64_t{M} * M * M},
-      KOKKOS_LAMBDA(const mesh::TaskTeam& team) { PhotonStep<M>(a, team).run(); });
+      KOKKOS_LAMBDA(const mesh::TaskTeam& team) { PhotonStep<M>(stage, team).run(); });
 }
 
 }  // namespace

@@ -247,14 +247,13 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
 
 template <int M>
 void advance_tiles(const TransportStage& stage) {
-  const TransportStage a = stage;
   // Cost of a cell: 4 moments and the gas are read and written; reconstruction, closure and solver
   // for three faces.
-  const KernelCost cost{a.matter.interacts ? 200.0 : 96.0, 3.0 * 190.0};
+  const KernelCost cost{stage.matter.interacts ? 200.0 : 96.0, 3.0 * 190.0};
   mesh::for_tasks(
-      {"radiation transport", cost}, a.tiles.count(),
+      {"radiation transport", cost}, stage.tiles.count(),
       {.scratch = Scratch<M>::bytes(), .items = std::int64_t{M} * M * M},
-      KOKKOS_LAMBDA(const TaskTeam& team) { TileStage<M>(a, team).run(); });
+      KOKKOS_LAMBDA(const TaskTeam& team) { TileStage<M>(stage, team).run(); });
 }
 
 }  // namespace

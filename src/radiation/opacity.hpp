@@ -64,28 +64,28 @@ struct Opacity {
   }
 
   // Opacities that depend on neither density nor temperature.
-  static Opacity constant(double kappa_P, double kappa_R, double scattering = 0.0) {
+  static Opacity constant(double planck, double rosseland, double scattering = 0.0) {
     Opacity opacity;
-    opacity.planck.value = kappa_P;
-    opacity.rosseland.value = kappa_R;
+    opacity.planck.value = planck;
+    opacity.rosseland.value = rosseland;
     opacity.scattering = scattering;
     return opacity;
   }
-  // Opacities kappa_P and kappa_R at the density rho0 and the temperature T0, proportional to
+  // Opacities `planck` and `rosseland` at the density rho0 and the temperature T0, proportional to
   // rho^a T^b, each between `floor` and `ceiling`.
-  static Opacity power_law(double kappa_P, double kappa_R, double rho0, double T0, double a,
+  static Opacity power_law(double planck, double rosseland, double rho0, double T0, double a,
                            double b, double floor = 0.0, double ceiling = 1e300,
                            double scattering = 0.0) {
     Opacity opacity;
-    opacity.planck = {kappa_P, a, b, rho0, T0, floor, ceiling};
-    opacity.rosseland = {kappa_R, a, b, rho0, T0, floor, ceiling};
+    opacity.planck = {planck, a, b, rho0, T0, floor, ceiling};
+    opacity.rosseland = {rosseland, a, b, rho0, T0, floor, ceiling};
     opacity.scattering = scattering;
     return opacity;
   }
   // Kramers' law: opacities proportional to rho T^-3.5.
-  static Opacity kramers(double kappa_P, double kappa_R, double rho0, double T0, double floor = 0.0,
-                         double ceiling = 1e300, double scattering = 0.0) {
-    return power_law(kappa_P, kappa_R, rho0, T0, 1.0, -3.5, floor, ceiling, scattering);
+  static Opacity kramers(double planck, double rosseland, double rho0, double T0,
+                         double floor = 0.0, double ceiling = 1e300, double scattering = 0.0) {
+    return power_law(planck, rosseland, rho0, T0, 1.0, -3.5, floor, ceiling, scattering);
   }
 };
 

@@ -51,6 +51,7 @@ class TransportScratch {
 template <class Scheme, int M, class Scratch>
 class TransportTile {
  public:
+  // NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): `Scheme` inherits the constructor
   KOKKOS_FORCEINLINE_FUNCTION TransportTile(const TransportStage& stage, const mesh::TaskTeam& team)
       : a_(stage), team_(team), view_(stage.tiles, team.league_rank()), scratch_(team) {}
 

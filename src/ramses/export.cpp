@@ -134,11 +134,11 @@ class RamsesFolderWriter {
   void write_round(int first) {
     DomainOcts octs(ranks_, tree_, first, DomainOcts::Share::with_copies);
     RamsesLists lists;
-    std::int32_t next = 1;
+    std::int64_t next = 1;
     for (HeldLevel& level : octs.levels()) {
       add_images(output_, level);
       level.first_oct = next;
-      next += static_cast<std::int32_t>(level.size());
+      next += level.size();
       const int lists_of_level = domains_.count() + output_.boundary_regions();
       auto& counts = lists.emplace_back(static_cast<std::size_t>(lists_of_level), 0);
       for (const OctItem& oct : level.octs) ++counts[static_cast<std::size_t>(oct.owner)];

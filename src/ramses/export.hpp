@@ -291,7 +291,7 @@ struct HeldLevel {
   int number = 1;
   std::vector<OctItem> octs;
   std::vector<OctImage> images;
-  std::int32_t first_oct = 1;  // number of the first oct in the files
+  std::int64_t first_oct = 1;  // number of the first oct in the files
 
   // Number of octs and images.
   std::int64_t size() const { return std::ssize(octs) + std::ssize(images); }

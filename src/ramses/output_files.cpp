@@ -425,7 +425,8 @@ void add_images(const RamsesOutput& output, HeldLevel& level) {
 
 OctNumbers::OctNumbers(const HeldLevel& level) {
   numbers_.reserve(static_cast<std::size_t>(level.size()));
-  std::int32_t next = level.first_oct;
+  // RamsesTreeFile has refused numbers that exceed 32 bits.
+  auto next = static_cast<std::int32_t>(level.first_oct);
   for_octs(level, [&](const RamsesPlace& place, unsigned, bool) {
     numbers_.insert(key_of({place[0] + 1, place[1] + 1, place[2] + 1}), next++);
   });
@@ -481,7 +482,7 @@ RamsesTreeLevel linked(const RamsesOutput& output, const RamsesDomains& domains,
 std::vector<std::int32_t> sons_of_coarse_cells(const RamsesOutput& output, const HeldLevel& first) {
   const auto& [nx, ny, nz] = output.coarse_cells;
   std::vector<std::int32_t> sons(static_cast<std::size_t>(nx * ny * nz), 0);
-  std::int32_t next = first.first_oct;
+  auto next = static_cast<std::int32_t>(first.first_oct);  // 1: the octs of level 1 come first
   for_octs(first, [&](const RamsesPlace& place, unsigned, bool) {
     sons[static_cast<std::size_t>(coarse_cell(output, place))] = next++;
   });

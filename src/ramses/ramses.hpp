@@ -30,8 +30,8 @@ std::vector<particles::Kind> ramses_kinds(const Communicator& communicator,
 // Result of read_ramses().
 struct RamsesRestart {
   OutputProgress progress;
-  // Adds the half kick that the files lack; call it before the first step. Until then the state is
-  // that of the files.
+  // Adds the half kick that the files lack; call it before the first step, the first checkpoint and
+  // the first RAMSES output. Until then the state is that of the files.
   std::function<void()> add_half_kick;
 };
 // Reads the output. Collective.

@@ -75,7 +75,7 @@ const std::vector<Purpose>& purposes() {
        {"own blocks", "boxes", "tiles", "tile", "boundary tasks", "scratch boundary",
         "interpolation", "interpolations", "corrected", "correction", "restriction", "octant",
         "pack", "flux requests", "new"}},
-      {"working memory: solver, ghosts", {"working memory"}},
+      {"working memory: solver, ghosts", {"temporary fields"}},
       {"gravity, stored", {"gravity fields"}},
       {"gravity, multigrid",
        {"cover", "diagonal", "residuals", "patch", "patches", "box", "masked", "cells inside",

@@ -25,18 +25,31 @@ void Ledger::restore(std::string_view account, double total) {
   totals_[place_of(account)].value = total;
 }
 
-void Ledger::sum_over_ranks(const Communicator& communicator) {
-  reproducible_sum(communicator, std::span(terms_));
-  for (std::size_t n = 0; n < terms_.size(); ++n) {
+void Ledger::sum_over_ranks(std::span<Ledger> ledgers, const Communicator& communicator) {
+  std::vector<ReproducibleSum> sums;
+  for (const Ledger& ledger : ledgers)
+    sums.insert(sums.end(), ledger.terms_.begin(), ledger.terms_.end());
+  if (sums.empty()) return;
+  reproducible_sum(communicator, std::span(sums));
+  std::size_t first = 0;
+  for (Ledger& ledger : ledgers) {
+    const std::size_t count = ledger.terms_.size();
+    ledger.add_to_totals(std::span(sums).subspan(first, count));
+    std::fill(ledger.terms_.begin(), ledger.terms_.end(), ReproducibleSum());
+    first += count;
+  }
+}
+
+void Ledger::add_to_totals(std::span<const ReproducibleSum> sums) {
+  for (std::size_t n = 0; n < sums.size(); ++n) {
     Total& total = totals_[n];
-    total.value += terms_[n].to_double();
+    total.value += sums[n].to_double();
     if (!std::isfinite(total.value))
       throw RunError(
           "{}: {} is {}; expected a finite number; inspect the gas and particles in the last "
           "checkpoint",
           owner_, total.name, total.value);
   }
-  std::fill(terms_.begin(), terms_.end(), ReproducibleSum());
 }
 
 void Ledger::add_columns(Columns& columns) const {

@@ -1,6 +1,7 @@
 // Cumulative budget of a process since the start of the run: energy added, mass removed.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,9 @@ class Ledger {
   // there is no such account.
   ReproducibleSum& operator[](std::string_view account);
 
-  // Adds the terms of all ranks to the totals. Throws RunError, on all ranks, for a total that is
-  // not finite. Collective.
-  void sum_over_ranks(const Communicator& communicator);
+  // Adds the terms of all ranks to the totals of several ledgers, in one reduction. Throws
+  // RunError, on all ranks, for a total that is not finite. Collective.
+  static void sum_over_ranks(std::span<Ledger> ledgers, const Communicator& communicator);
 
   // Returns the total after the last sum_over_ranks(). Throws RunError if there is no such account.
   double total(std::string_view account) const { return totals_[place_of(account)].value; }
@@ -46,6 +47,7 @@ class Ledger {
 
  private:
   std::size_t place_of(std::string_view account) const;
+  void add_to_totals(std::span<const ReproducibleSum> sums);
 
   std::string owner_;
   std::vector<Total> totals_;

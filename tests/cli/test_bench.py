@@ -317,6 +317,13 @@ def test_placement_replays_a_run(tmp_path: Path) -> None:
     expected = contiguous["messages_off_node"] + 0.1 * contiguous["messages_in_node"]
     found = json.loads(slower.text)[1]
     assert found["communication_seconds"] * found["ranks"] == pytest.approx(expected, rel=1e-3)
+    # More ranks than blocks: eight for each of them, in zones with a planner each.
+    zones = ["--subdivide", 1, "--ranks", 200, "--policy", "zonal", "--zone-ranks", 50, "--json"]
+    (divided,) = json.loads(octant("bench", "placement", "--replay", run.directory, *zones).text)
+    assert (divided["initial_blocks"], divided["final_blocks"]) == (8 * ends[0], 8 * ends[-1])
+    work = results[0]["compute_seconds"] * results[0]["ranks"]
+    assert 200 * divided["compute_seconds"] == pytest.approx(8 * work)
+    assert 0 < divided["planning_seconds"] <= divided["rebalancing_seconds"]
     refused = octant("bench", "placement", "--replay", tmp_path)
     assert refused.code == 2
     assert "no block records" in refused.text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import SMALL_CHANNEL
+from flows import SMALL_CAVITY, SMALL_CHANNEL
 from refusals import assert_refused
 from running import ROOT, Outcome, octant, run_well
 
@@ -223,9 +223,15 @@ def test_memory_of_a_large_flow_falls_with_the_ranks(tmp_path: Path) -> None:
         (["--ranks", "1024", "--process-grid", "1x1024"], ["1x1024", "1594 planes"]),
         (["--ranks", "7", "--process-grid", "2x4"], ["2x4", "7"]),
         (["--ranks", "7", "--process-grid", "two"], ["two", "2x4"]),
+        (["--ranks", "7", "--process-grid", "7"], ['"7"', "2x4"]),
+        (["--ranks", "4", "--process-grid", "0x4"], ['"0x4"', "at least 1"]),
         (["--process-grid", "2x4"], ["--process-grid", "--ranks"]),
         (["--ranks", "40000000"], ["40000000", "7168 x 7168 x 1594"]),
-        (["--ranks", "0"], ["--ranks"]),
+        (["--ranks", "8191"], ["8191 ranks", "two planes", 'ranks is 8190 ("13x630")']),
+        (["--ranks", "0"], ["--ranks", "positive integer"]),
+        (["--ranks", "-3"], ["--ranks", '"-3"', "positive integer"]),
+        (["--ranks", "2.5"], ["--ranks", '"2.5"', "positive integer"]),
+        (["--ranks", "99999999999"], ["--ranks", "99999999999 is too large"]),
     ],
 )
 def test_what_does_not_fit_is_refused_in_the_words_of_the_file(
@@ -234,6 +240,57 @@ def test_what_does_not_fit_is_refused_in_the_words_of_the_file(
     checked = check_channel(tmp_path, *options, settings=LARGE_CHANNEL)
     assert_refused(checked, *words)
     assert "106" not in checked.text
+    assert "--set" not in checked.text
+
+
+def test_a_process_grid_of_the_file_suggests_its_ranks(tmp_path: Path) -> None:
+    checked = check_channel(tmp_path, settings=["grid.process_grid=2x4"])
+    assert_refused(checked, "2x4", "requires 8 ranks", "channel.toml --ranks 8")
+
+
+def test_cost_is_that_of_the_rank_with_most_cells(tmp_path: Path) -> None:
+    """Six and seven ranks have at most four of 24 rows, eight ranks have three."""
+    seconds = []
+    for ranks in (6, 7, 8):
+        options = ["--ranks", ranks, "--process-grid", f"{ranks}x1"]
+        checked = check_channel(tmp_path, *options, settings=["grid.cells=[32, 24, 16]"])
+        seconds += re.findall(r"does not change: (.*)", checked.text)
+    assert len(seconds) == 3
+    assert seconds[0] == seconds[1] != seconds[2]
+
+
+@pytest.mark.parametrize("stretching", ["uniform", "file"])
+def test_flat_and_given_grids_are_estimated_from_small_ones(
+    tmp_path: Path, stretching: str
+) -> None:
+    """The axes that cannot be coarser leave fewer cells to the others."""
+    cells = [16384, 4, 8192] if stretching == "uniform" else [4096, 4096, 1024]
+    settings = [f"grid.cells={cells}", f"grid.stretching={stretching}"]
+    if stretching == "file":
+        faces = tmp_path / "faces.txt"
+        faces.write_text("\n".join(str(2.0 * k / cells[2]) for k in range(cells[2] + 1)))
+        settings += [f"grid.stretching_file={faces}", "grid.size=[4.0, 2.0, 2.0]"]
+    checked = check_channel(tmp_path, "--ranks", 61, "--process-grid", "1x61", settings=settings)
+    assert checked.code == 0, checked.text
+    assert "61 rank(s) as 1x61" in checked.text
+    assert numbers(r"grids of up to ([0-9.e+]+) cells", checked.text)[0] < 1.1 * 96**3
+
+
+def test_an_outflow_limits_the_process_grids(tmp_path: Path) -> None:
+    """The last rank needs two cells along y, which 3x1 does not leave."""
+    file = tmp_path / "cavity.toml"
+    file.write_text(SMALL_CAVITY)
+    settings = [
+        "grid.cells=[8, 3, 8]",
+        'dns.boundary_y=["inflow", "outflow"]',
+        "dns.velocity_y_lower=[0.0, 1.0, 0.0]",
+    ]
+    words = [word for each in settings for word in ("--set", each)]
+    refused = octant("check", file, *words, "--ranks", 3, "--process-grid", "3x1")
+    assert_refused(refused, "3x1", "outflow", "upper y")
+    checked = octant("check", file, *words, "--ranks", 3)
+    assert checked.code == 0, checked.text
+    assert "3 rank(s) as 1x3" in checked.text
 
 
 def test_a_process_grid_that_coarser_cells_do_not_fit_is_estimated(tmp_path: Path) -> None:
@@ -251,3 +308,13 @@ def test_a_process_grid_that_coarser_cells_do_not_fit_is_estimated(tmp_path: Pat
 def test_an_adaptive_mesh_is_checked_on_its_own_ranks() -> None:
     checked = octant("check", ROOT / "examples/sedov.toml", "--ranks", 64)
     assert_refused(checked, "--ranks", "octant -n")
+
+
+def test_ranks_without_blocks_and_whole_steps_are_counted() -> None:
+    """The run ends within its first step, which updates all 512 cells of the only block."""
+    settings = ["mesh.base_cells=[8, 8, 8]", "mesh.max_level=0", "time.end=1e-4"]
+    words = [word for each in settings for word in ("--set", each)]
+    checked = octant("check", ROOT / "examples/sedov.toml", *words, ranks=3)
+    assert checked.code == 0, checked.text
+    assert "512 cell updates in 1 step(s)" in checked.text
+    assert "1 block(s) for 3 ranks: 2 of them" in checked.text

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,12 @@ PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md"])
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 OF_PROGRAM = ("run", "check", "params", "info")
 OF_LAUNCHER = ("build", "test", "bench", "manual", "help")  # their options are others'
+OPTION = re.compile(r"(?<!\S)--?[a-z][a-z-]*")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # A command line, as far as a comment, the end of a cell of a table, or the end of a quotation.
-TYPED = re.compile(r"\./octant ((?:-[nt] \d+ )*)([a-z][a-z-]*)([^`#|\n]*)")
+TYPED = re.compile(r"(?:\./octant|`octant|`octools) ((?:-[nt] \w+ )*)([a-z][a-z-]*)([^`#|\n]*)")
+PARAMETER = re.compile(r"(?:`|--set '?)([a-z_]+\.[a-z_0-9]+)(?=[`= ])")
+BENCHMARK = re.compile(r"(?:octant (?:-[nt] \w+ )*|`)bench ([a-z][a-z-]*)([^`#|\n]*)")
 
 
 def octools(*words: str) -> tuple[int, str]:
@@ -99,8 +103,56 @@ def test_pages_name_commands_and_options_that_exist(page: Path) -> None:
         if command in OF_LAUNCHER:
             continue
         assert command in (*OF_PROGRAM, *commands()), f"{page.name}: ./octant {command}"
-        unknown = set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest)) - options_of(command)
+        unknown = set(OPTION.findall(rest)) - options_of(command)
         assert not unknown, f"{page.name}: ./octant {command}{rest}"
+
+
+@functools.cache
+def parameters() -> set[str]:
+    """Collect the names of all parameters."""
+    code, said = octant("params")
+    assert code == 0, said
+    return set(re.findall(r"^\| `(\w+\.\w+)`", said, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_name_parameters_that_exist(page: Path) -> None:
+    """Parameters in quotations, options `--set` and parts of parameter files exist.
+
+    Files whose names begin like a parameter end in an extension. The first tutorial shows an error.
+    """
+    text = page.read_text()
+    named = PARAMETER.findall(text)
+    for language, block in FENCED.findall(text):
+        if language == "toml":
+            sections = {k: v for k, v in tomllib.loads(block).items() if isinstance(v, dict)}
+            named += [f"{section}.{name}" for section in sections for name in sections[section]]
+    known_sections = {name.split(".")[0] for name in parameters()}
+    unknown = {name for name in named if name.split(".")[0] in known_sections} - parameters()
+    unknown = {name for name in unknown if Path(name).suffix not in (".toml", ".h5", ".lock")}
+    assert unknown <= ({"mesh.maxlevel"} if page.stem == "first_blast" else set())
+
+
+@functools.cache
+def benchmark_options(name: str) -> set[str]:
+    """Collect the options of a benchmark."""
+    bench = program().with_name("octant-bench")
+    words = [bench, "bench", name, "-h"]
+    done = subprocess.run(
+        words, env=octant_environment(), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+    return set(re.findall(r"(?<!\w)--?[a-z][a-z-]*", done.stdout))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_name_benchmarks_and_options_that_exist(page: Path) -> None:
+    """Benchmarks of any page exist, with the options that it names."""
+    if not program().with_name("octant-bench").is_file():
+        pytest.skip("octant-bench is not built")
+    for name, rest in BENCHMARK.findall(page.read_text()):
+        unknown = set(OPTION.findall(rest)) - benchmark_options(name)
+        assert not unknown, f"{page.name}: bench {name}{rest}"
 
 
 # A page that opens others in frames of two widths, and lists those that are wider than their frame,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from inputs import GALAXIES_IN_A_BOX
 from running import run_well
 from telemetry_tables import ask
 
@@ -44,3 +45,19 @@ def test_ranks_go_on_before_they_know_whether_a_sweep_broke_cells(
     steps = [2**level for level in range(finest)] + [2 ** (finest - 1)]
     in_passing = {("validation of a sweep", level): steps[level] for level in range(finest + 1)}
     assert meetings == in_passing | {("wait for all ranks", finest): 2 ** (finest - 1)}
+
+
+# All reductions and other collective calls of a step.
+COLLECTIVES = """
+    select step, sum(calls) from phases
+    where phase = 'collective' and rank = 0 and step between 10 and 18 group by step"""
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_step_of_a_box_of_galaxies_takes_few_reductions(tmp_path: Path, ranks: int) -> None:
+    quiet = ("output.snapshot_interval=0", "output.final_checkpoint=false")
+    run = run_well(tmp_path / "run", GALAXIES_IN_A_BOX, *quiet, ranks=ranks)
+    calls = dict(ask(run, COLLECTIVES))
+    assert len(calls) == 9
+    # Two levels with two steps of the finer one; stars form, and the mesh changes in most steps.
+    assert max(calls.values()) <= 170

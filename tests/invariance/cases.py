@@ -87,6 +87,18 @@ def box(example: str) -> Expected:
     )
 
 
+def transfer(example: str) -> Expected:
+    """Give what a binary on a rotating mesh with dual energy must give."""
+    return replace(
+        OPEN,
+        units=grown(example, "power"),
+        mass=grown(example, "power"),
+        mirror=grown(example, "contrast"),
+        permute="axis",
+        blocks="one size",
+    )
+
+
 HOLES = Expected(
     mirror="black holes",
     permute="black holes",
@@ -163,6 +175,9 @@ EXPECTED: dict[str, Expected] = {
     "maclaurin": replace(
         OPEN, mirror=grown("maclaurin", "contrast"), permute=grown("maclaurin", "contrast")
     ),
+    "mass_transfer": transfer("mass_transfer"),
+    "mass_transfer_cluster": replace(transfer("mass_transfer_cluster"), mass=BITS),
+    "merger": transfer("merger"),
     "minimal_channel": FLOW,
     "moving_star": replace(OPEN, blocks="one size"),
     "noh": OPEN,

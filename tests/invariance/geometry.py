@@ -24,7 +24,9 @@ VECTORS = (
     "momentum",
     "radiation_flux",
     *(f"photon_flux_{group}" for group in range(3)),
+    "spin",
 )
+AXIAL = ("spin",)  # vectors that keep their components along a mirrored axis
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,12 @@ class Motion:
     def pairs(self) -> list[tuple[int, bool]]:
         """Give the old axis of each new one, and whether it is mirrored."""
         return list(zip(self.axes, self.mirrored, strict=True))
+
+    def sign(self, stem: str, axis: int) -> float:
+        """Give the factor of the component of a vector along a new axis."""
+        permutation = np.linalg.det(np.eye(3)[list(self.axes)])
+        parity = permutation * (-1.0) ** sum(self.mirrored) if stem in AXIAL else 1.0
+        return float(np.rint(parity)) * (-1.0 if self.mirrored[axis] else 1.0)
 
     def reverses_rotation(self) -> bool:
         """Whether rotation about z, which stays the axis z, has the other sense."""
@@ -208,8 +216,7 @@ def moved_fields(fields: Mapping[str, Array], motion: Motion) -> dict[str, Array
         stem, _, axis = name.rpartition("_")
         if stem in VECTORS and axis in AXES:
             d = motion.axes.index(AXES.index(axis))
-            sign = -1.0 if motion.mirrored[d] else 1.0
-            result[f"{stem}_{AXES[d]}"] = sign * motion.array(values)
+            result[f"{stem}_{AXES[d]}"] = motion.sign(stem, d) * motion.array(values)
         else:
             result[name] = motion.array(values)
     return result
@@ -353,7 +360,7 @@ def moved_fields_of_cells(fields: Mapping[str, Array], motion: Motion) -> dict[s
         stem, _, axis = name.rpartition("_")
         if stem in VECTORS and axis in AXES:
             d = motion.axes.index(AXES.index(axis))
-            result[f"{stem}_{AXES[d]}"] = -values if motion.mirrored[d] else values
+            result[f"{stem}_{AXES[d]}"] = motion.sign(stem, d) * values
         else:
             result[name] = values
     return result

@@ -3,11 +3,12 @@
 
     tests/measure/placement_replay.py
 
-Runs the Sedov blast in boxes of 512, 1024, 2048 and 4096 blocks for a few steps each, and galaxies
-with cooling, stars and black holes in a box of 512 blocks of 4^3 cells to z = 2. Fits latency and
-bandwidth to `octant bench comm`, and replays the recorded costs of blocks on as many ranks as there
-were initial blocks (`octant bench placement --replay`). On a machine with other programs, use
-`--network` instead of the fit.
+Runs the Sedov blast in boxes of 512, 1024, 2048 and 4096 blocks for a few steps each, and replays
+the recorded costs of blocks on as many ranks as there were initial blocks (`octant bench placement
+--replay`). Runs galaxies with cooling, stars and black holes in a box of 512 base blocks of 4^3
+cells to z = 2, continues the run for 24 steps, and replays these on 512, 1024 and 2048 ranks, and
+with 64 blocks for each of them on 32,768, 65,536 and 131,072 ranks. Fits latency and
+bandwidth to `octant bench comm`; on a machine with other programs, use `--network` instead.
 Writes cplx_replay.csv with a row per case and policy, and cplx_replay.png with figures like 6a-6c
 and 7a-7c. The blocks of the paper have 16^3 cells: `--block-size 16`.
 """
@@ -38,7 +39,9 @@ PARTS = ("compute", "communication", "synchronisation", "rebalancing")
 COLOURS = ("#1f5a94", "#c8553d", "#9aa7b8", "#b8860b")
 PERCENTS = "0,25,50,75,100"
 DISTRIBUTIONS = ("exponential", "gauss60_5", "powerlaw")
-GALAXY_STEPS = 68  # to z = 2
+GALAXY_STEPS, FURTHER_STEPS = 68, 24  # to z = 2, and recorded from there
+GALAXY_RANKS = {512: 0, 1024: 0, 2048: 0, 32768: 2, 65536: 2, 131072: 2}  # and subdivisions
+SHORT = 4096  # most ranks of replays with X = 0 ... 100 in the figures
 SCALES = (512, 2048, 8192, 32768, 131072)  # ranks of fig. 7c
 
 
@@ -54,9 +57,15 @@ def ask(*words: object, ranks: int = 1) -> list[Row]:
     return found if isinstance(found, list) else [found]
 
 
-def record(case: str, settings: list[str], steps: int, folder: Path) -> Path:
-    """Run an example for some steps with the recorder."""
+def record(
+    case: str, settings: list[str], steps: int, folder: Path, begin: Path | None = None
+) -> Path:
+    """Run an example to a step with the recorder, unless the folder contains the run."""
+    if folder.is_dir():
+        return folder
     words: list[object] = ["run", ROOT / f"examples/{case}.toml", "--output", folder]
+    if begin:
+        words += ["--restart", begin]
     always = [f"time.max_steps={steps}", "telemetry.enabled=true", "output.pictures=[]"]
     for setting in [*always, "output.snapshot_interval=0", *settings]:
         words += ["--set", setting]
@@ -78,6 +87,39 @@ def sedov(blocks: int, options: argparse.Namespace, folder: Path) -> Path:
     return record("sedov", settings, options.steps, folder / f"sedov_{blocks}")
 
 
+def galaxies(folder: Path) -> Path:
+    """Run galaxies to z = 2, and record the steps after it."""
+    begin = record("cosmo256_small", [], GALAXY_STEPS, folder / "galaxies")
+    end = ['cosmology.end="z = 0"']
+    steps = GALAXY_STEPS + FURTHER_STEPS
+    checkpoint = max(begin.glob("checkpoint_*.h5"))
+    return record("cosmo256_small", end, steps, folder / "galaxies_on", checkpoint)
+
+
+def replay_all(
+    options: argparse.Namespace, folder: Path, network: tuple[float, float]
+) -> dict[str, list[Row]]:
+    """Run and replay all cases."""
+    latency, bandwidth = network
+    cases: dict[str, list[Row]] = {}
+
+    def replay(run: Path, ranks: int, size: int, *more: object) -> list[Row]:
+        words = ["bench", "placement", "--replay", run, "--node-size", 16, "--ranks", ranks]
+        words += ["--latency", latency, "--bandwidth", bandwidth, "--block-bytes", 8 * 5 * size**3]
+        return ask(*words, *more, "--json")
+
+    for blocks in options.blocks:
+        run = sedov(blocks, options, folder)
+        cases[f"sedov {blocks}"] = replay(run, blocks, options.block_size)
+    run = galaxies(folder)
+    for ranks, times in GALAXY_RANKS.items():
+        case = cases[f"galaxies {ranks}"] = replay(run, ranks, 4, "--subdivide", times)
+        if times:  # planners of zones, as in a run on so many ranks
+            for policy in ("zonal", "cdp_chunked"):
+                case += replay(run, ranks, 4, "--subdivide", times, "--policy", policy)
+    return cases
+
+
 def fit_network() -> tuple[float, float]:
     """Fit seconds = constant + latency x messages + bytes / bandwidth of a rank, on two ranks."""
     rows = []
@@ -97,6 +139,11 @@ def fit_network() -> tuple[float, float]:
 def name_of(row: Row) -> str:
     """Label a policy in plots."""
     return f"X = {row['x']:g}" if row["policy"] == "cplx" else row["policy"]
+
+
+def shown(cases: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """Cases of the figures: those on the ranks of the paper."""
+    return {case: rows for case, rows in cases.items() if rows[0]["ranks"] <= SHORT}
 
 
 def write_table(cases: dict[str, list[Row]], path: Path) -> None:
@@ -128,7 +175,9 @@ def report(cases: dict[str, list[Row]]) -> None:
                 f"  {name_of(row):9} gain {gain:5.1f} %, parts "
                 + " ".join(f"{share:.0f}" for share in shares)
                 + f" %, communication {relative[0]:.2f}, synchronization {relative[1]:.2f}, "
-                f"remote {100 * row['messages_off_node'] / messages:.0f} %"
+                f"remote {100 * row['messages_off_node'] / messages:.0f} %, "
+                f"max/mean {row['makespan_over_mean']:.3f}, "
+                f"plan {1e3 * row['planning_seconds'] / row['rebalancings']:.2f} ms"
             )
 
 
@@ -146,23 +195,23 @@ def draw_times(axes: plt.Axes, cases: dict[str, list[Row]]) -> None:
         ticks.append(place - len(rows) / 2 - 0.5)
         labels.append(case)
         place += 1
-    axes.set_xticks(ticks, labels, fontsize=8)
+    axes.set_xticks(ticks, [label.replace(" ", "\n") for label in labels], fontsize=8)
     axes.set_ylabel("time / baseline")
     axes.set_title("6a: baseline, X = 0 ... 100, node", loc="left")
-    axes.legend(fontsize=7, ncols=2, loc="lower right")
+    axes.legend(fontsize=7, ncols=2, loc="upper left")
 
 
 def draw_tradeoff(axes: plt.Axes, cases: dict[str, list[Row]]) -> None:
     """Fig. 6b: communication against synchronization."""
-    for (case, rows), colour in zip(cases.items(), (*COLOURS, "#3f7d58"), strict=False):
+    for (case, rows), colour in zip(cases.items(), mpl.colormaps["tab10"].colors, strict=False):
         curve = [row for row in rows if row["policy"] == "cplx"]
         x = [row["x"] for row in curve]
         for part, style in zip(PARTS[1:3], ("o-", "s--"), strict=True):
             y = [row[f"{part}_seconds"] / rows[0][f"{part}_seconds"] for row in curve]
-            axes.plot(x, y, style, color=colour, ms=4, label=f"{case} {part}")
+            axes.plot(x, y, style, color=colour, ms=4, label=case if style == "o-" else "")
     axes.set_xlabel("X")
     axes.set_ylabel("time / baseline")
-    axes.set_title("6b: communication, synchronization", loc="left")
+    axes.set_title("6b: communication (solid), synchronization (dashed)", loc="left")
     axes.legend(fontsize=6)
 
 
@@ -223,7 +272,8 @@ def draw_balance(axes: plt.Axes) -> None:
 
 def draw_costs(axes: plt.Axes) -> None:
     """Fig. 7c: time of a placement by the number of ranks."""
-    for policy, colour in zip(("cplx", "exact", "node"), COLOURS, strict=False):
+    policies = ("cplx", "exact", "node", "zonal", "cdp_chunked")
+    for policy, colour in zip(policies, (*COLOURS, "#3f7d58"), strict=True):
         times = []
         for ranks in SCALES:
             words = ["bench", "placement", "--policy", policy, "--blocks", 2 * ranks]
@@ -246,24 +296,19 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, nargs="+", default=list(SEDOV))
     parser.add_argument("--network", type=float, nargs=2, metavar=("LATENCY", "BANDWIDTH"),
                         help="in s and B/s, instead of those of this machine")  # fmt: skip
+    parser.add_argument(
+        "--runs", type=Path, help="folder of the runs; those in it are not repeated"
+    )
     parser.add_argument("--comm-ranks", type=int, default=2, help="ranks of fig. 7a")
     parser.add_argument("--output", type=Path, default=ROOT / "docs/papers")
     options = parser.parse_args()
-    latency, bandwidth = options.network or fit_network()
-    print(f"latency {1e6 * latency:.3g} us, bandwidth {1e-9 * bandwidth:.3g} GB/s")
-    cases: dict[str, list[Row]] = {}
+    network = options.network or fit_network()
+    print(f"latency {1e6 * network[0]:.3g} us, bandwidth {1e-9 * network[1]:.3g} GB/s")
     with tempfile.TemporaryDirectory() as scratch:
-        runs = {f"sedov {n}": sedov(n, options, Path(scratch)) for n in options.blocks}
-        runs["galaxies"] = record("cosmo256_small", [], GALAXY_STEPS, Path(scratch) / "galaxies")
-        for case, run in runs.items():
-            words = ["bench", "placement", "--replay", run, "--node-size", 16, "--json"]
-            if case.startswith("sedov"):  # a rank per block of the base grid
-                words += ["--ranks", case.split()[1]]
-            size = 8 * 5 * (options.block_size if case.startswith("sedov") else 4) ** 3
-            words += ["--latency", latency, "--bandwidth", bandwidth, "--block-bytes", size]
-            cases[case] = ask(*words)
+        cases = replay_all(options, options.runs or Path(scratch), network)
     report(cases)
     write_table(cases, options.output / "cplx_replay.csv")
+    cases = shown(cases)
     figure, panels = plt.subplots(2, 3, figsize=(14, 7.5), layout="constrained")
     draw_times(panels[0, 0], cases)
     draw_tradeoff(panels[0, 1], cases)

@@ -60,6 +60,13 @@ def accelerations(snapshot: Path) -> NDArray:
     return np.stack([gravity[f"acceleration_{axis}"] for axis in AXES], axis=1)
 
 
+def dark_velocities(snapshot: Path) -> NDArray:
+    """Velocities of dark matter, in the order of its identities."""
+    with h5py.File(snapshot) as file:
+        dark = file["particles/dark"]
+        return dark["velocity"][...][np.argsort(dark["id"][...])]
+
+
 def cells_of_file(output: Path, snapshot: Path) -> tuple[NDArray, NDArray]:
     """Of a snapshot's leaf cells, the leaf cells of the file that they lie in, and their levels."""
     state = read_ramses(output)
@@ -199,6 +206,31 @@ def test_a_checkpoint_before_the_first_step_has_them(output: Path, tmp_path: Pat
     )
     parts = run_well(tmp_path / "parts", text, steps, gravity, restart="latest")
     assert bits(at_once.last_snapshot) == bits(parts.last_snapshot)
+
+
+def test_ramses_outputs_before_the_first_step_have_them(output: Path, tmp_path: Path) -> None:
+    """Files for RAMSES state steps of 0, so that their velocities must lack nothing."""
+    text, formats = parameters(output, 4), 'output.formats=["ramses"]'
+    gone_on = run_well(tmp_path / "on", text, moment_after(output), *GRAVITY, restart=output)
+    as_read = run_well(tmp_path / "read", text, NOTHING_MORE, *GRAVITY, restart=output)
+    written = run_well(
+        tmp_path / "written", text, NOTHING_MORE, *GRAVITY, formats, restart=output, ranks=2
+    )
+    [folder] = written.directory.glob("output_*")
+    assert not last_steps(folder).any()
+    back = run_well(tmp_path / "back", text, NOTHING_MORE, *GRAVITY, restart=folder, ranks=3)
+    before, after, found = (
+        velocities(leaf_cells(outcome.last_snapshot)) for outcome in (as_read, gone_on, back)
+    )
+    kick = np.abs(after - before).max()
+    assert kick > 1e-4 * np.abs(before).max()
+    assert np.abs(found - after).max() < 1e-5 * kick
+    before, after, found = (
+        dark_velocities(outcome.last_snapshot) for outcome in (as_read, gone_on, back)
+    )
+    kick = np.abs(after - before).max()
+    assert kick > 1e-3 * np.abs(before).max()
+    assert np.abs(found - after).max() < 1e-5 * kick
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

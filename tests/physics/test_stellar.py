@@ -10,7 +10,7 @@ import scipy.ndimage
 from damage import edit_by_hand
 from inputs import BY_POTENTIAL, DRIFTING_BLAST, LEAVING_BALL, WITH_OPEN_ENDS
 from refusals import assert_refused
-from running import Outcome, assert_goes_on, run, run_well, uniform_grid
+from running import Outcome, assert_goes_on, octant, run, run_well, uniform_grid
 
 COMMON = """
 [gravity]
@@ -112,13 +112,50 @@ def test_a_file_of_another_model_is_refused(tmp_path: Path, star: Outcome) -> No
 
 @pytest.mark.parametrize(
     ("text", "setting", "radius"),
-    [(STAR, "problem.radius=0.1", "0.1"), (BINARY, "problem.separation=0.01", "0.00")],
+    [(STAR, "problem.radius=0.1", "0.1"), (BINARY, "problem.separation=0.15", "0.0")],
 )
 def test_a_star_smaller_than_a_cell_is_refused(
     tmp_path: Path, text: str, setting: str, radius: str
 ) -> None:
     outcome = run(tmp_path / "run", text, setting, ranks=2)
     assert_refused(outcome, f"a star of radius {radius}", "smaller than the finest cells, 0.125")
+
+
+def check(path: Path, text: str, *settings: str) -> Outcome:
+    """Check a parameter file without a run."""
+    path.write_text(text)
+    return octant("check", path, *(word for setting in settings for word in ("--set", setting)))
+
+
+@pytest.mark.parametrize(
+    ("text", "setting", "noted"),
+    [
+        (STAR, "problem.radius=0.3", 1),
+        (STAR, "problem.radius=0.4", 0),
+        (BINARY, "problem.separation=0.6", 2),
+    ],
+)
+def test_a_star_of_few_cells_is_noted_before_and_in_the_run(
+    tmp_path: Path, text: str, setting: str, noted: int
+) -> None:
+    """Cells have a size of 1/8: fewer than three per radius below 0.375."""
+    outcome = run_well(tmp_path / "run", text, setting, "time.max_steps=1")
+    report = check(tmp_path / "check.toml", text, setting)
+    for shown in (outcome.text, report.text):
+        assert shown.count("per radius, fewer than 3") == noted, shown
+
+
+def test_a_check_writes_no_model_file(tmp_path: Path) -> None:
+    model = tmp_path / "star.h5"
+    small = (f"problem.model_file={model}", "time.max_steps=1")
+    assert check(tmp_path / "check.toml", STAR, *small).code == 0
+    assert not model.exists()
+    run_well(tmp_path / "run", STAR, *small)
+    before = model.read_bytes()
+    assert check(tmp_path / "again.toml", STAR, *small).code == 0
+    assert model.read_bytes() == before
+    other = check(tmp_path / "other.toml", STAR, *small, "problem.axis_ratio=0.8")
+    assert "a different model" in other.text
 
 
 def test_lobes_are_closed_regions_around_the_stars(tmp_path: Path) -> None:
@@ -205,6 +242,12 @@ def test_the_potential_of_a_spheroid_is_found(tmp_path: Path) -> None:
         ),
         (BINARY, "problem.filling=[0.8]", ("problem.filling", "1 numbers", "two stars")),
         (BINARY, "problem.separation=3.0", ("binary", "does not fit into the domain along x")),
+        (
+            BINARY,
+            "problem.separation=1e200",
+            ("problem.separation = 1e+200", "width of the domain"),
+        ),
+        (BINARY, "problem.separation=1e-200", ("problem.separation = 1e-200", "the finest cells")),
         (BINARY, "hydro.scalars=1", ("binary", "hydro.scalars = 2")),
         (SPHEROID, "problem.radius=1.6", ("problem.radius = 1.6", "does not fit")),
     ],

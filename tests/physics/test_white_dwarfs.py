@@ -383,12 +383,27 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
         (
             white_dwarf_star(3.0),
             ('problem.mass="1.5 Msun"',),
-            ("problem.mass = 2.98", "exceeds the largest mass", "Chandrasekhar mass"),
+            (
+                "problem.mass = 2.98",
+                "(1.5 Msun)",
+                "exceeds the largest mass",
+                "1.43534 Msun), the Chandrasekhar mass",
+            ),
         ),
         (
             white_dwarf_star(3.0),
             ('problem.mass="0.6 Msun"', "problem.axis_ratio=0.5"),
             ("problem.axis_ratio = 0.5", "shed mass", "white_dwarf"),
+        ),
+        (
+            white_dwarf_star(3.0),
+            ('problem.mass="0.6 Msun"', "problem.axis_ratio=0.1"),
+            ("problem.axis_ratio = 0.1: no equilibrium", "closer to 1"),
+        ),
+        (
+            white_dwarf_star(3.0),
+            ('problem.mass="1.7 Msun"', "problem.axis_ratio=0.75"),
+            ("problem.mass = 3.38", "(1.7 Msun)", "exceeds the largest mass"),
         ),
         (white_dwarf_star(3.0), ("gravity.constant=1",), ("gravity.constant = 1", "0.066743")),
         (
@@ -436,7 +451,17 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
         (
             white_dwarf_binary(3.0),
             ('problem.masses=["0.9 Msun","0.5 Msun"]', "problem.separation=1.5"),
-            ("problem.separation = 1.5", "star 2", "larger than its Roche lobe"),
+            ("problem.separation = 1.5", "star 2", "(0.5 Msun)", "larger than its Roche lobe"),
+        ),
+        (
+            white_dwarf_binary(3.0),
+            ('problem.masses=["0.9 Msun","0.5 Msun"]', "problem.separation=1e8"),
+            ("problem.separation = 1e+08", "width of the domain"),
+        ),
+        (
+            white_dwarf_binary(5e8),
+            ('problem.masses=["0.9 Msun","0.5 Msun"]', "problem.separation=1e8"),
+            ("problem.separation = 1e+08", "(0.9 Msun) and", "decrease the separation"),
         ),
         (
             white_dwarf_binary(3.0),

@@ -32,6 +32,7 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "isentropic_vortex": gas.isentropic_vortex,
     "jeans": gravity.jeans,
     "maclaurin": gravity.maclaurin,
+    "merger": gravity.merger,
     "moving_star": gravity.moving_star,
     "plummer": gravity.plummer,
     "radiative_pulse": radiation.radiative_pulse,

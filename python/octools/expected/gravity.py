@@ -318,6 +318,34 @@ def star_at_rest(run: Path) -> Findings:
     ]
 
 
+def merger(run: Path) -> Findings:
+    """Check the budgets of a binary that is driven into a merger, and that its stars merge.
+
+    Budgets include outflow, floors and the angular momentum that was removed. They are exact on one
+    level with hydro.angular_momentum; where the density of a few cells is raised to the floor,
+    angular momentum changes by about that mass, 1.4e-6. Merged gas of both stars has a common
+    centre: a tenth of the initial separation passes.
+    """
+    history = read_history(run)
+    mass = history["mass"] + history["outflow_mass"] - history["floored_mass"]
+    spin = history["angular_momentum_z"] + history["outflow_angular_momentum_z"]
+    spin = spin - history["braking_angular_momentum_z"]
+    apart, time = history["separation"], history["time"]
+    lobes = [Curve(f"star {s}", time, history[f"lobe_{s}_mass"]) for s in (1, 2)]
+    return [
+        *(
+            Number(f"relative change in {what}", float(np.abs(v / v[0] - 1.0).max()), 0.0, bound)
+            for what, v, bound in (
+                ("mass", mass, 1e-10),
+                ("angular momentum without the drive", spin, 1e-5),
+            )
+        ),
+        Number("separation at the end / initial", float(apart[-1] / apart[0]), 0.0, 0.1),
+        Chart("time [code time]", "separation [code length]", [Curve("Octant", time, apart)]),
+        Chart("time [code time]", "mass in the Roche lobe [code mass]", lobes),
+    ]
+
+
 def moving_star(run: Path) -> Findings:
     """Compare the motion of a star's centre with uniform motion; tolerates a tenth of a cell."""
     history, header = read_history(run), last_cells(run).header

@@ -13,17 +13,17 @@ namespace {
 
 constexpr int k_padding = 4;  // number of infinite sums after the last one
 
-// Greedy pieces, each as long as a limit allows.
-class GreedyPieces {
+// Partition of the blocks into consecutive pieces, each as long as a limit on its load allows.
+class GreedyPartition {
  public:
-  GreedyPieces(Costs costs, int ranks)
+  GreedyPartition(Costs costs, int ranks)
       : sums_(prefix_sums(costs)), blocks_(std::ssize(costs)), ranks_(ranks) {
-    sums_.resize(sums_.size() + k_few, std::numeric_limits<double>::infinity());
+    sums_.resize(sums_.size() + k_linear_scan, std::numeric_limits<double>::infinity());
   }
 
   double total() const { return sums_[blocks_]; }
 
-  // Result of greedy pieces that do not exceed a limit.
+  // Result of a greedy partition whose pieces do not exceed a limit.
   struct Outcome {
     bool fits = false;      // true if the pieces contain all blocks
     double largest = 0.0;   // load of the largest piece
@@ -75,10 +75,10 @@ class GreedyPieces {
   std::int64_t piece_end(std::int64_t begin, double limit) const {
     const double* sums = sums_.data() + begin;
     const double most = sums[0] + limit;
-    int few = 0;
-    for (int n = 1; n <= k_few; ++n) few += sums[n] <= most;
-    if (few < k_few) return begin + few;
-    std::int64_t end = k_few, step = 1;
+    int count = 0;
+    for (int n = 1; n <= k_linear_scan; ++n) count += sums[n] <= most;
+    if (count < k_linear_scan) return begin + count;
+    std::int64_t end = k_linear_scan, step = 1;
     const std::int64_t remaining = blocks() - begin;
     while (end + step <= remaining && sums[end + step] <= most) {
       end += step;
@@ -89,8 +89,8 @@ class GreedyPieces {
     return begin + end;
   }
 
-  static constexpr int k_few = k_padding;
-  std::vector<double> sums_;  // followed by k_padding infinite sums
+  static constexpr int k_linear_scan = k_padding;  // sums compared before the galloping search
+  std::vector<double> sums_;                       // followed by k_padding infinite sums
   std::int64_t blocks_;
   int ranks_;
 };
@@ -126,21 +126,21 @@ Owners baseline(Costs costs, int ranks) {
 Walls exact_walls(Costs costs, int ranks) {
   check_input(costs, ranks);
   if (costs.empty()) return Walls(static_cast<std::size_t>(ranks) + 1, 0);
-  const GreedyPieces pieces(costs, ranks);
+  const GreedyPartition partition(costs, ranks);
   const double heaviest = *std::max_element(costs.begin(), costs.end());
-  double lower = std::max(heaviest, pieces.total() / ranks);
+  double lower = std::max(heaviest, partition.total() / ranks);
   // Greedy pieces of mean + heaviest always fit: each but the last is at least the mean, whatever
   // the rounding of the sums within this margin.
-  double upper = (pieces.total() / ranks + heaviest) * (1.0 + 1e-9);
+  double upper = (partition.total() / ranks + heaviest) * (1.0 + 1e-9);
   bool found = false;  // partition whose largest piece is `upper`
   while (lower < upper) {
     // Limits inside the interval, and its upper end until it is the load of a piece.
-    GreedyPieces::Limits limits;
+    GreedyPartition::Limits limits;
     const double part = (upper - lower) / static_cast<double>(limits.size() + (found ? 1 : 0));
     for (std::size_t n = 0; n < limits.size(); ++n)
       limits[n] = lower + part * static_cast<double>(n + 1);
     if (!found) limits.back() = upper;
-    const auto outcomes = pieces.try_limits(limits);
+    const auto outcomes = partition.try_limits(limits);
     bool moved = false;
     for (std::size_t n = 0; n < limits.size(); ++n) {
       if (outcomes[n].fits) {
@@ -156,11 +156,11 @@ Walls exact_walls(Costs costs, int ranks) {
     }
     if (!moved) break;  // the interval ends at adjacent floating-point numbers
   }
-  return pieces.walls(upper);
+  return partition.walls(upper);
 }
 
 Walls walls_within(Costs costs, int ranks, double limit) {
-  return GreedyPieces(costs, ranks).walls(limit);
+  return GreedyPartition(costs, ranks).walls(limit);
 }
 
 Owners exact(Costs costs, int ranks) { return owners_of(exact_walls(costs, ranks)); }

@@ -41,6 +41,7 @@ struct Bins {
   const std::vector<std::int64_t>& first;
   std::vector<std::int32_t> blocks;
   std::vector<double> load;
+  std::vector<std::pair<double, std::int64_t>> by_cost = {};  // working memory: a rank's blocks
 
   struct Swap {
     std::int64_t given = -1, taken = -1;  // indices in `blocks`
@@ -49,14 +50,28 @@ struct Bins {
   };
 
   // Replaces `best` by the exchange between blocks of `rank` and `partner` with the smallest larger
-  // load of the two, if that is below best.larger.
-  void consider(int rank, int partner, Swap& best) const {
-    for (std::int64_t mine = first[rank]; mine < first[rank + 1]; ++mine)
-      for (std::int64_t other = first[partner]; other < first[partner + 1]; ++other) {
-        const double gain = costs[blocks[mine]] - costs[blocks[other]];
+  // load of the two, if that is below best.larger. The best block for one of `rank` costs less by
+  // about half the difference of the loads. O(k log k) for k blocks per rank.
+  void consider(int rank, int partner, Swap& best) {
+    by_cost.clear();
+    for (std::int64_t other = first[partner]; other < first[partner + 1]; ++other)
+      by_cost.emplace_back(costs[blocks[other]], other);
+    std::sort(by_cost.begin(), by_cost.end());
+    const double half = 0.5 * (load[rank] - load[partner]);
+    for (std::int64_t mine = first[rank]; mine < first[rank + 1]; ++mine) {
+      const double cost = costs[blocks[mine]];
+      const auto try_other = [&](const std::pair<double, std::int64_t>& other) {
+        const double gain = cost - other.first;
         const double larger = std::max(load[rank] - gain, load[partner] + gain);
-        if (larger < best.larger) best = {mine, other, partner, larger};
-      }
+        if (larger < best.larger) best = {mine, other.second, partner, larger};
+      };
+      const auto first_with = [&](double other) {
+        return std::lower_bound(by_cost.begin(), by_cost.end(), std::pair(other, std::int64_t{0}));
+      };
+      const auto above = first_with(cost - half);
+      if (above != by_cost.begin()) try_other(*first_with(std::prev(above)->first));
+      if (above != by_cost.end()) try_other(*above);
+    }
   }
 
   void apply(int rank, const Swap& swap) {
@@ -126,17 +141,23 @@ class NodePacking {
  public:
   explicit NodePacking(int ranks) : capacity_(static_cast<std::size_t>(ranks)) {}
 
-  // Best-fit decreasing: blocks by descending cost, each on the fullest rank with spare capacity.
-  // Returns false if some block does not fit. There must be at least as many blocks as ranks.
-  bool pack(Costs costs, double limit) {
+  // Sets the blocks of which pack() takes the first ones. Sorting them once serves all trials.
+  void set_blocks(Costs costs) {
     order_.resize(costs.size());
     for (std::size_t n = 0; n < costs.size(); ++n) order_[n] = {costs[n], static_cast<int>(n)};
     std::sort(order_.begin(), order_.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
+  }
+
+  // Best-fit decreasing: the first `count` blocks by descending cost, each on the fullest rank with
+  // spare capacity. Returns false if some block does not fit. There must be at least as many blocks
+  // as ranks.
+  bool pack(std::int64_t count, double limit) {
     std::fill(capacity_.begin(), capacity_.end(), limit);
-    owner_.resize(costs.size());
+    owner_.resize(static_cast<std::size_t>(count));
     for (const auto& [cost, block] : order_) {
+      if (block >= count) continue;
       const int rank = fullest_that_takes(cost);
       if (rank < 0) return false;
       capacity_[static_cast<std::size_t>(rank)] -= cost;
@@ -145,7 +166,7 @@ class NodePacking {
     return true;
   }
 
-  // Moves cheap blocks from ranks with several to empty ranks.
+  // Moves cheap blocks from ranks with several to empty ranks, after pack() with all blocks.
   void fill_empty_ranks() {
     std::vector<int> count(capacity_.size(), 0);
     for (const int rank : owner_) ++count[static_cast<std::size_t>(rank)];
@@ -174,7 +195,7 @@ class NodePacking {
   }
 
   std::vector<double> capacity_;
-  std::vector<std::pair<double, int>> order_;
+  std::vector<std::pair<double, int>> order_;  // costs and blocks, by descending cost
   std::vector<int> owner_;
 };
 
@@ -211,7 +232,8 @@ class NodeWindows {
     Owners owners(costs_.size());
     for (int node = 0; node + 1 < std::ssize(walls); ++node) {
       NodePacking packing(ranks_of(node));
-      packing.pack(costs_.subspan(walls[node], walls[node + 1] - walls[node]), limit);
+      packing.set_blocks(between(walls[node], walls[node + 1]));
+      packing.pack(walls[node + 1] - walls[node], limit);
       packing.fill_empty_ranks();
       std::transform(packing.owner().begin(), packing.owner().end(), owners.begin() + walls[node],
                      [&](int rank) { return node * per_node_ + rank; });
@@ -234,7 +256,7 @@ class NodeWindows {
       const std::int64_t longest = longest_window(begin, node, limit, packing);
       if (longest < 0) return std::nullopt;
       const std::int64_t chosen = end(node, begin, longest);
-      const bool fits = chosen == longest || packing.pack(between(begin, chosen), limit);
+      const bool fits = chosen == longest || packing.pack(chosen - begin, limit);
       walls.push_back(fits ? chosen : longest);
     }
     if (walls.back() != blocks()) return std::nullopt;
@@ -245,17 +267,19 @@ class NodeWindows {
     return costs_.subspan(begin, end - begin);
   }
 
-  // Returns the end of the longest run of blocks that can be packed; -1 if there is none. Longer
-  // runs are generally harder to pack, so bisection is followed by a test of the next longer ones.
+  // Returns the end of the longest run of blocks that can be packed; -1 if there is none. Sets the
+  // blocks of `packing` to a run from `begin` that contains it. Longer runs are generally harder to
+  // pack, so bisection is followed by a test of the next longer ones.
   std::int64_t longest_window(std::int64_t begin, int node, double limit,
                               NodePacking& packing) const {
-    const auto packs = [&](std::int64_t end) { return packing.pack(between(begin, end), limit); };
+    const auto packs = [&](std::int64_t end) { return packing.pack(end - begin, limit); };
     const double most = sums_[begin] + ranks_of(node) * limit;
     const auto past = std::upper_bound(sums_.begin() + begin, sums_.end(), most);
     // Leaves at least one block for each of the remaining ranks.
     const int ranks_so_far = node * per_node_ + ranks_of(node);
     const std::int64_t longest =
         std::min<std::int64_t>(past - sums_.begin() - 1, blocks() - (ranks_ - ranks_so_far));
+    packing.set_blocks(between(begin, std::max(begin, longest)));
     std::int64_t packed = begin, too_long = longest + 1;
     while (too_long - packed > 1) {
       const std::int64_t middle = (packed + too_long) / 2;

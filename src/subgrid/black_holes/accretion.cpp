@@ -173,8 +173,7 @@ DiscPart disc_part(double spin, double solar_masses, double feeding, double effi
   return {years / growth_time, warp};
 }
 
-bool feed(const HoleStep& step, std::vector<Hole>& holes) {
-  if (!step.sync.mesh.communicator().any(!holes.empty())) return false;
+void feed(const HoleStep& step, std::vector<Hole>& holes) {
   const std::vector<double> kernel = kernels(step, holes);
   std::vector<Accretion::Event> events;
   for (std::size_t n = 0; n < holes.size(); ++n) {
@@ -219,11 +218,11 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     wakes.push_back(event);
   }
   if (step.sync.mesh.communicator().any(!wakes.empty())) {
-    const InjectedSums got = apply_events(step.sync.mesh, DraggedGas{}, step.target,
-                                          std::span<const DraggedGas::Event>(wakes), step.search);
-    step.ledger["floor_energy"] += got.sums[InjectedSums::k_floor_energy];
+    const InjectedSums injected =
+        apply_events(step.sync.mesh, DraggedGas{}, step.target,
+                     std::span<const DraggedGas::Event>(wakes), step.search);
+    step.ledger["floor_energy"] += injected.sums[InjectedSums::k_floor_energy];
   }
-  return true;
 }
 
 }  // namespace octant::subgrid

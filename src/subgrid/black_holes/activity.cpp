@@ -41,7 +41,7 @@ double rest_energy(const HoleStep& step, const Hole& hole) {
 
 // Heats the gas around black holes in quasar mode. Returns true, on all ranks, if any gas was
 // heated.
-bool heat(const HoleStep& step, std::vector<Hole>& holes) {
+void heat(const HoleStep& step, std::vector<Hole>& holes) {
   const NucleusOptions& agn = step.options.agn;
   const double per_kelvin = 1.0 / (step.sync.units.temperature() * (step.target.gas.gamma - 1.0));
   std::vector<HeatLaw::Event> events;
@@ -56,7 +56,7 @@ bool heat(const HoleStep& step, std::vector<Hole>& holes) {
                       agn.heating_trigger * per_kelvin});
     of.push_back(n);
   }
-  if (!step.sync.mesh.communicator().any(!events.empty())) return false;
+  if (!step.sync.mesh.communicator().any(!events.empty())) return;
   const auto heated =
       grant_requests(step.sync.mesh, HeatLaw{agn.maximum_temperature * per_kelvin}, step.target,
                      std::span<const HeatLaw::Event>(events), step.search);
@@ -70,7 +70,6 @@ bool heat(const HoleStep& step, std::vector<Hole>& holes) {
     step.ledger["nominal"] += events[n].energy;
     hole.unreleased = 0.0;
   }
-  return true;
 }
 
 // Jet axis: along the spin or, without spin, along the angular momentum of the gas.
@@ -91,7 +90,7 @@ double energy_of_jet(const HoleStep& step, const Hole& hole) {
   return arrested_jet_efficiency(along < 0.0 ? -a : a) * rest_energy(step, hole);
 }
 
-bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
+void launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
   const NucleusOptions& agn = step.options.agn;
   std::vector<JetLoading::Event> loads;
   std::vector<std::size_t> of;
@@ -104,7 +103,7 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     loads.push_back({place_of(hole, radius), agn.mass_loading * hole.unreleased});
     of.push_back(n);
   }
-  if (!step.sync.mesh.communicator().any(!loads.empty())) return false;
+  if (!step.sync.mesh.communicator().any(!loads.empty())) return;
   const auto loaded =
       grant_requests(step.sync.mesh, JetLoading{{step.variables, step.target.metals}}, step.target,
                      std::span<const JetLoading::Event>(loads), step.search);
@@ -137,19 +136,17 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     step.ledger["jet_loaded"] += mass;
     hole.unreleased = 0.0;
   }
-  const InjectedSums got = apply_events(step.sync.mesh, JetLaw{}, step.target,
-                                        std::span<const JetLaw::Event>(jets), step.search);
-  step.ledger["floor_energy"] += got.sums[InjectedSums::k_floor_energy];
-  return true;
+  const InjectedSums injected = apply_events(step.sync.mesh, JetLaw{}, step.target,
+                                             std::span<const JetLaw::Event>(jets), step.search);
+  step.ledger["floor_energy"] += injected.sums[InjectedSums::k_floor_energy];
 }
 
 }  // namespace
 
-bool release_energy(const HoleStep& step, std::vector<Hole>& holes) {
+void release_energy(const HoleStep& step, std::vector<Hole>& holes) {
   step.sync.mesh.communicator().collective_try([&] { check_reach(step, holes); });
-  const bool heated = heat(step, holes);
-  const bool pushed = launch_jets(step, holes);
-  return heated || pushed;
+  heat(step, holes);
+  launch_jets(step, holes);
 }
 
 }  // namespace octant::subgrid

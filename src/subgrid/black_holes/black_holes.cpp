@@ -206,16 +206,21 @@ class BlackHoles final : public Process {
                         .finest_cell = step_time.finest_cell};
     particles::Particles& sinks = sync.kind("sinks");
     std::vector<Hole> holes = read_holes(sinks, sync.coarsest);
-    bool changed = feed(step, holes);
-    write_holes(sinks, holes);
-    if (sync.coarsest != 0) return changed;
-    changed = form_holes(step) || changed;
-    changed = merge_holes(step, fastest_) || changed;
-    if (!options_.agn.enabled) return changed;
-    holes = read_holes(sinks, 0);
-    changed = release_energy(step, holes) || changed;
-    write_holes(sinks, holes);
-    return changed;
+    const bool any_before = sync.mesh.communicator().any(!holes.empty());
+    if (any_before) {
+      feed(step, holes);
+      write_holes(sinks, holes);
+    }
+    if (sync.coarsest != 0) return any_before;
+    const bool formed = form_holes(step);
+    if (!any_before && !formed) return false;
+    merge_holes(step, fastest_);
+    if (options_.agn.enabled) {
+      holes = read_holes(sinks, 0);
+      release_energy(step, holes);
+      write_holes(sinks, holes);
+    }
+    return true;
   }
 
  private:

@@ -104,8 +104,8 @@ struct DiscPart {
 DiscPart disc_part(double spin, double solar_masses, double feeding, double efficiency);
 
 // Accretion and dynamical friction over the steps of the black holes' levels, which have all just
-// ended. Returns true, on all ranks, if there are any black holes. Collective.
-bool feed(const HoleStep& step, std::vector<Hole>& holes);
+// ended. Collective.
+void feed(const HoleStep& step, std::vector<Hole>& holes);
 
 // Seeds black holes in cells of the finest level that are dense enough, gravitationally unstable
 // and far from all black holes; none if the seed mass is 0. Returns true, on all ranks, if any
@@ -118,12 +118,10 @@ bool form_holes(const HoleStep& step);
 // the dissipated kinetic energy to `lost`.
 Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double& lost);
 
-// Merges black holes of a friends-of-friends group. Returns true, on all ranks, if any merged.
-// Collective.
-bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest);
+// Merges black holes of a friends-of-friends group. Collective.
+void merge_holes(const HoleStep& step, friends::FastestMethod& fastest);
 
-// Heats gas around this rank's black holes or launches jets. Returns true, on all ranks, if any gas
-// changed. Collective.
-bool release_energy(const HoleStep& step, std::vector<Hole>& holes);
+// Heats gas around this rank's black holes or launches jets. Collective.
+void release_energy(const HoleStep& step, std::vector<Hole>& holes);
 
 }  // namespace octant::subgrid

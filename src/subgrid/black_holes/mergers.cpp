@@ -126,13 +126,12 @@ Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double&
   return result;
 }
 
-bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
-  if (step.options.merge_length == 0.0) return false;
+void merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
+  if (step.options.merge_length == 0.0) return;
   particles::Particles& sinks = step.sync.kind("sinks");
   const Communicator& communicator = step.sync.mesh.communicator();
   const mesh::Geometry& geometry = step.sync.mesh.geometry();
   const std::vector<Hole> holes = read_holes(sinks, 0);
-  if (!communicator.any(!holes.empty())) return false;
   const std::vector<Member> members =
       meet(communicator, holes, close_groups(step, holes, fastest).label);
   std::vector<Hole> results;
@@ -151,12 +150,11 @@ bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
       owners.push_back(member->owner);
     }
   }
-  if (!communicator.any(!results.empty())) return false;
+  if (!communicator.any(!results.empty())) return;
   sinks.remove(
       route(communicator, std::span<const int>(owners), std::span<const std::int64_t>(leaving))
           .items);
   sinks.add(batch_of(results));
-  return true;
 }
 
 }  // namespace octant::subgrid

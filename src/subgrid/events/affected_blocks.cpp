@@ -214,14 +214,14 @@ std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
 
 std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
                                                  std::span<const EventRegion> places,
-                                                 std::span<const mesh::Met> met) {
+                                                 std::span<const mesh::SphereOverlap> overlaps) {
   const int levels = mesh.finest_level() + 1;
   std::vector<std::vector<BlockEventPair>> block_event_pairs(levels);
   const auto add = [&](int level, std::int32_t slot, std::int32_t event) {
     block_event_pairs[level].push_back({mesh.blocks(level).key(slot), event, slot});
   };
   if (search == EventSearch::blocks) {
-    for (const mesh::Met& block : met) add(block.level, block.slot, block.item);
+    for (const mesh::SphereOverlap& o : overlaps) add(o.level, o.slot, o.item);
   } else if (!places.empty()) {
     const auto on_device =
         mesh::to_device("events", std::vector<EventRegion>(places.begin(), places.end()));

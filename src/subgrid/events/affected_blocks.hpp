@@ -30,10 +30,10 @@ struct AffectedBlocks {
 };
 
 // Returns the affected blocks by level. `places` are the events that may reach leaf cells of this
-// rank, in the order of ids. `met` lists the octants that the events overlap; items are indices in
-// `places`.
+// rank, in the order of ids. `overlaps` lists the leaf octants within the events' radii; its items
+// are indices in `places`.
 std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
                                                  std::span<const EventRegion> places,
-                                                 std::span<const mesh::Met> met);
+                                                 std::span<const mesh::SphereOverlap> overlaps);
 
 }  // namespace octant::subgrid

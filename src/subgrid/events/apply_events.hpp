@@ -231,7 +231,7 @@ struct AddGains {
   EventTarget target;
   Gas gas;
   mesh::DeviceArray<const EventResult<Law>> results;
-  mesh::DeviceArray<double> got;
+  mesh::DeviceArray<double> injected;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Team& team) const {
     const int place = team.league_rank();
@@ -304,7 +304,7 @@ struct AddGains {
         sum[InjectedSums::k_floor_energy] += gain.floor_energy;
       });
     for (int n = 0; n < InjectedSums::k_sums; ++n)
-      got(std::int64_t{place} * InjectedSums::k_sums + n) = sum[n];
+      injected(std::int64_t{place} * InjectedSums::k_sums + n) = sum[n];
   }
 };
 
@@ -344,7 +344,7 @@ struct SummedEvents {
   SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                std::span<const typename Law::Event> own, EventSearch search)
       : reaching(mesh, own),
-        touched(find_affected_blocks(mesh, search, reaching.places, reaching.met)),
+        touched(find_affected_blocks(mesh, search, reaching.places, reaching.overlaps)),
         sums(sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())) {
     for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
       EventResult<Law> result;
@@ -388,20 +388,20 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   InjectedSums injected;
   const auto results =
-      mesh::to_device("fates of events", summed.results_of_received(mesh.communicator()));
+      mesh::to_device("event results", summed.results_of_received(mesh.communicator()));
   events::for_affected_levels(
       mesh, target, summed.reaching, summed.touched,
       [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto blocks = static_cast<std::int64_t>(here.slots.size());
         const events::AddGains<Law> kernel{
             law, target, gas, results,
-            mesh::uninitialised<double>("got", blocks * InjectedSums::k_sums)};
-        gas.template for_blocks<Gain>("share out events", kernel);
-        const auto got = on_host(TransferKind::numbers, kernel.got);
+            mesh::uninitialised<double>("injected sums", blocks * InjectedSums::k_sums)};
+        gas.template for_blocks<Gain>("inject events", kernel);
+        const auto sums = on_host(TransferKind::numbers, kernel.injected);
         const double volume = mesh.geometry().cell_volume(level);
         for (std::int64_t b = 0; b < blocks; ++b)
           for (int n = 0; n < InjectedSums::k_sums; ++n)
-            injected.sums[n] += volume * got(b * InjectedSums::k_sums + n);
+            injected.sums[n] += volume * sums(b * InjectedSums::k_sums + n);
       });
   return injected;
 }

@@ -46,10 +46,10 @@ std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places) {
   return spheres;
 }
 
-std::vector<std::int32_t> ReceivedEventRegions::take(int rank, std::span<const EventRegion> came,
-                                                     std::span<const int> sources,
-                                                     std::span<const std::int32_t> source_numbers,
-                                                     std::vector<mesh::Met> met_by_items) {
+std::vector<std::int32_t> ReceivedEventRegions::take(
+    int rank, std::span<const EventRegion> came, std::span<const int> sources,
+    std::span<const std::int32_t> source_numbers,
+    std::vector<mesh::SphereOverlap> overlaps_by_item) {
   const auto order = ascending(
       came.size(), [&](std::int32_t a, std::int32_t b) { return came[a].id < came[b].id; });
   std::vector<std::int32_t> place(came.size());
@@ -61,8 +61,8 @@ std::vector<std::int32_t> ReceivedEventRegions::take(int rank, std::span<const E
     numbers.push_back(source_numbers[n]);
     if (owners.back() != rank) places.back().level = places.back().slot = -1;
   }
-  met = std::move(met_by_items);
-  for (mesh::Met& block : met) block.item = place[block.item];
+  overlaps = std::move(overlaps_by_item);
+  for (mesh::SphereOverlap& overlap : overlaps) overlap.item = place[overlap.item];
   return order;
 }
 

@@ -30,14 +30,14 @@ std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places);
 struct ReceivedEventRegions {
   std::vector<EventRegion> places;  // level and slot are -1 if another rank owns the event
   std::vector<int> owners;
-  std::vector<std::int32_t> numbers;  // indices of the events on their owners
-  std::vector<mesh::Met> met;         // items are indices in `places`
+  std::vector<std::int32_t> numbers;          // indices of the events on their owners
+  std::vector<mesh::SphereOverlap> overlaps;  // items are indices in `places`
 
   // Stores received events, in any order. Returns the index in `came` of each of `places`.
   std::vector<std::int32_t> take(int rank, std::span<const EventRegion> came,
                                  std::span<const int> sources,
                                  std::span<const std::int32_t> source_numbers,
-                                 std::vector<mesh::Met> met_by_items);
+                                 std::vector<mesh::SphereOverlap> overlaps_by_item);
 };
 
 // Events that reach this rank, with their data.
@@ -52,7 +52,7 @@ struct ReceivedEvents : ReceivedEventRegions {
     const auto came = places_of(std::span<const Event>(reached.items));
     events.reserve(came.size());
     for (const std::int32_t n : take(mesh.communicator().rank(), came, reached.sources,
-                                     reached.numbers, std::move(reached.met))) {
+                                     reached.numbers, std::move(reached.overlaps))) {
       events.push_back(reached.items[n]);
       events.back().place = places[events.size() - 1];
     }

@@ -127,7 +127,7 @@ std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   events::BlockEventSums granted(Law::granted);
   const auto results =
-      mesh::to_device("fates of events", summed.results_of_received(mesh.communicator()));
+      mesh::to_device("event results", summed.results_of_received(mesh.communicator()));
   using Kernel = events::GrantRequests<Law>;
   events::for_affected_levels(
       mesh, target, summed.reaching, summed.touched,

@@ -42,7 +42,7 @@ struct AddPhotons {
 
 }  // namespace
 
-std::int64_t cell_of_particle(const SyncPoint& sync, const GasLevel& level, std::int64_t slot,
+std::int64_t cell_of_particle(const SyncPoint& sync, const GasLevel& level, int slot,
                               const std::array<double, 3>& position) {
   const int N = level.layout.block_size;
   const auto corner = sync.mesh.geometry().origin(
@@ -53,7 +53,7 @@ std::int64_t cell_of_particle(const SyncPoint& sync, const GasLevel& level, std:
         static_cast<int>(std::floor((position[d] - corner[d]) / level.cells.cell_size));
     index = index * N + std::clamp(cell, 0, N - 1);
   }
-  return slot * level.layout.stride_slot + index;
+  return std::int64_t{slot} * level.layout.stride_slot + index;
 }
 
 void add_emission(const GasLevel& level, double dt, std::vector<Emitted> emitted,

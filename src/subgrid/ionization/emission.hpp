@@ -23,7 +23,7 @@ struct Emitted {
 
 // Position, among the values of a variable of a level, of the cell that contains a particle in the
 // block with this slot.
-std::int64_t cell_of_particle(const SyncPoint& sync, const GasLevel& level, std::int64_t slot,
+std::int64_t cell_of_particle(const SyncPoint& sync, const GasLevel& level, int slot,
                               const std::array<double, 3>& position);
 
 // Adds the photons that particles of one kind emit during `dt` to their cells on a level, in the

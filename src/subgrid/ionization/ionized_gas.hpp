@@ -40,7 +40,7 @@ struct Photochemistry {
   int ground[3] = {-1, -1, -1}, warm[3] = {-1, -1, -1};
   // Ultraviolet background, and its self-shielding by the hydrogen density.
   bool has_background = false;
-  cooling::PhotoRates background;
+  cooling::PhotoRates background{};
   cooling::Shielding shielding = cooling::Shielding::none;
   double shielding_density = 0.0;
   double temperature = 0.0;  // of isothermal gas in K; 0: it evolves

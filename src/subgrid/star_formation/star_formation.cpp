@@ -261,11 +261,11 @@ class StarFormation final : public Process {
                     {"metallicity", std::move(metallicities)},
                     {"initial_mass", born.mass}};
     particles::Particles& stars = sync.kind("stars");
-    const std::int64_t before = stars.used_ids();
+    const std::int64_t before = stars.assigned_ids();
     const std::size_t first = sync.births.size() - born.size();
     const auto ids = stars.create(std::move(born));
     for (std::size_t n = 0; n < ids.size(); ++n) sync.births[first + n].id = ids[n];
-    return stars.used_ids() > before;
+    return stars.assigned_ids() > before;
   }
 
  private:

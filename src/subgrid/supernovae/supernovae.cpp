@@ -204,11 +204,11 @@ class Supernovae final : public Process {
       ledger["nominal"] += event.energy;
       ledger["energy"] += -energy_of_motion(event);
     }
-    const InjectedSums got = explode(sync, events);
+    const InjectedSums injected = explode(sync, events);
     constexpr std::array k_accounts{"mass",   "momentum_x", "momentum_y",  "momentum_z",
                                     "energy", "metals",     "floor_energy"};
     static_assert(k_accounts.size() == InjectedSums::k_sums);
-    for (std::size_t n = 0; n < k_accounts.size(); ++n) ledger[k_accounts[n]] += got.sums[n];
+    for (std::size_t n = 0; n < k_accounts.size(); ++n) ledger[k_accounts[n]] += injected.sums[n];
     for (int level = 0; level <= sync.mesh.finest_level(); ++level)
       lighten(stars.set(level), exploding[level]);
     return true;

@@ -48,7 +48,7 @@ TEST(Matter, adds_the_densities_of_its_kinds_in_their_order) {
   EXPECT_EQ(matter.kinds()[1].name(), "stars");
   EXPECT_EQ(matter.kind("beacons"), &matter.kinds()[2]);
   EXPECT_EQ(matter.kind("sinks"), nullptr);
-  EXPECT_EQ(matter.kind("beacons")->totals().count, 10);
+  EXPECT_EQ(particles::Particles::totals(matter.kinds())[2].count, 10);
 
   const auto whole = [](double mass, double quantum) {
     return 10.0 * std::floor(mass / quantum + 0.5) * quantum;

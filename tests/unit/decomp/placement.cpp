@@ -240,6 +240,18 @@ std::vector<Leaf> cube() {
   return leaves;
 }
 
+// Pieces of the curve have loads of 100 and 80. The best exchange gives a block of 20 for one of 9
+// or 11: 15 or 5 would leave 95.
+TEST(Placement, node_windows_exchange_the_blocks_that_even_out_two_ranks) {
+  for (const double best : {9.0, 11.0}) {
+    std::vector<double> costs(60, 1.0);
+    costs.insert(costs.end(), {20.0, 20.0, 20.0, 15.0, best, 5.0});
+    costs.resize(costs.size() + static_cast<std::size_t>(40.0 - best), 1.0);
+    EXPECT_EQ(largest_load(costs, exact(costs, 2), 2), 100.0);
+    EXPECT_EQ(largest_load(costs, node_windows(costs, 2, 1), 2), 91.0);
+  }
+}
+
 TEST(Placement, node_windows_that_know_the_mesh_send_fewer_bytes_for_a_64th_of_the_load) {
   const auto leaves = cube();
   const auto touching = contacts(leaves);

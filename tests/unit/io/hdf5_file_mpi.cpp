@@ -175,12 +175,39 @@ TEST(Hdf5File, rows_that_overlap_or_leave_gaps_are_refused_on_all_ranks) {
 TEST(Hdf5File, names_given_twice_and_missing_units_are_refused) {
   const Communicator world = Communicator::world();
   const Scratch scratch(world);
-  Hdf5Writer writer(world, scratch.path("a.h5"));
   const auto none = std::vector<double>{};
-  EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, {"", "no unit"}), RunError);
+  {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, {"", "no unit"}), RunError);
+  }
+  Hdf5Writer writer(world, scratch.path("a.h5"));
   writer.dataset<double>("/values", {}, {}, none, k_gas_meaning);
   EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, k_gas_meaning), RunError);
-  EXPECT_THROW(writer.attribute("/absent", "name", 1.0), RunError);
+}
+
+TEST(Hdf5File, errors_of_attributes_and_rows_are_thrown_before_the_file_is_renamed) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    writer.attribute("/absent", "name", 1.0);
+    EXPECT_THROW(writer.commit(), RunError);
+  }
+  const std::vector<double> values(2, 1.0);
+  for (const bool creates_another : {false, true}) {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    const auto rows = writer.create_dataset<double>("/values", 2, {}, k_gas_meaning);
+    const bool is_last = world.rank() == world.size() - 1;
+    writer.write_rows<double>(rows, {is_last ? 1 : 0, is_last ? 2 : 0},
+                              std::span(values).first(is_last ? 2 : 0));
+    const RowRange own{world.rank(), 1};
+    if (creates_another)
+      EXPECT_THROW(
+          writer.dataset<double>("/other", own, {}, std::span(values).first(1), k_gas_meaning),
+          RunError);
+    else EXPECT_THROW(writer.commit(), RunError);
+  }
+  EXPECT_EQ(scratch.files(), 0u);
 }
 
 TEST(Hdf5File, a_place_that_cannot_be_written_is_one_clear_error) {

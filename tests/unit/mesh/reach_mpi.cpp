@@ -102,10 +102,10 @@ void expect_all_met(const Mesh& mesh, double largest_radius, bool with_place) {
         expected[{static_cast<int>(n), level, slot}] |= 1 << octant;
     }
   });
-  for (const Met& met : reached.met) {
-    const Place place{reached.items[met.item], met.level, met.slot};
+  for (const SphereOverlap& overlap : reached.overlaps) {
+    const Place place{reached.items[overlap.item], overlap.level, overlap.slot};
     EXPECT_EQ(found.count(place), 0u);
-    found[place] = met.octants;
+    found[place] = overlap.octants;
   }
   EXPECT_EQ(found.size(), expected.size());
   for (const auto& [place, octants] : expected)

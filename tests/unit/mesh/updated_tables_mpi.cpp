@@ -219,8 +219,8 @@ class Description {
     int exchange = 0;
     for (const HaloMessages* messages : {&halo.whole, &halo.for_finer_level})
       describe_messages(level, exchange++, *messages);
-    for (std::size_t t = 0; t < halo.unpacks.size(); ++t) {
-      const PackTask& task = halo.unpacks[t];
+    for (std::size_t t = 0; t < halo.unpack_tasks.size(); ++t) {
+      const PackTask& task = halo.unpack_tasks[t];
       Words words{k_unpack, task.destination};
       append(words, boxes_[level][task.box]);
       append(words, words_of(task.region));
@@ -229,8 +229,8 @@ class Description {
   }
 
   void describe_messages(int level, int exchange, const HaloMessages& messages) {
-    for (std::size_t t = 0; t < messages.packs.size(); ++t) {
-      const PackTask& task = messages.packs[t];
+    for (std::size_t t = 0; t < messages.pack_tasks.size(); ++t) {
+      const PackTask& task = messages.pack_tasks[t];
       Words words{k_pack, exchange, task.destination};
       append(words, block(level, task.box));
       append(words, words_of(task.region));

@@ -67,7 +67,7 @@ TEST(ParticleFile, keeps_columns_and_the_ids_that_were_used) {
   for (const double time : {0.125, 0.25, 0.375}) give_birth(born, time);
   born.stars.remove(numbers_of(born.stars, false));
   EXPECT_EQ(copy.stars.count(), 2 * 64);
-  EXPECT_EQ(copy.stars.used_ids(), 3 * 64);
+  EXPECT_EQ(copy.stars.assigned_ids(), 3 * 64);
   const auto own = numbers_of(copy.stars, true), expected = numbers_of(born.stars, true);
   EXPECT_EQ(copy.stars.read_ids(own), born.stars.read_ids(expected));
   EXPECT_EQ(copy.stars.read_positions(own), born.stars.read_positions(expected));

@@ -55,21 +55,21 @@ TEST(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
     if (s == &swarm) s->migrate(Decomposition::hilbert);
     for (int round = 0; round < 3; ++round) {
       s->particles.create(births(*s, round));
-      s->particles.deposit(0);
+      Particles::deposit(s->kinds(), 0);
       if (round == 1) s->particles.remove(in_the_middle(*s));
       if (s == &swarm) s->migrate(static_cast<Decomposition>(round));
       s->advance(0, 0.02, [](const Point& x) { return x; });
     }
   }
   ASSERT_EQ(swarm.mesh.finest_level(), 2);
-  const ParticleTotals totals = swarm.particles.totals(), expected = reference.particles.totals();
+  const ParticleTotals totals = swarm.totals(), expected = reference.totals();
   EXPECT_EQ(totals.count, expected.count);
   EXPECT_GT(totals.count, 100);
   EXPECT_EQ(totals.mass, expected.mass);
-  EXPECT_EQ(swarm.particles.used_ids(), reference.particles.used_ids());
+  EXPECT_EQ(swarm.particles.assigned_ids(), reference.particles.assigned_ids());
   EXPECT_EQ(swarm.fingerprint(), reference.fingerprint());
-  swarm.particles.deposit(0);
-  reference.particles.deposit(0);
+  Particles::deposit(swarm.kinds(), 0);
+  Particles::deposit(reference.kinds(), 0);
   EXPECT_EQ(swarm.fingerprint_of_masses(), reference.fingerprint_of_masses());
 }
 
@@ -82,7 +82,7 @@ TEST(Creation, numbers_cells_in_the_order_of_level_and_key_without_gaps) {
   ASSERT_EQ(ids.size(), batch.size());
   EXPECT_EQ(swarm.particles.count(), std::ssize(ids));
   const auto count = Communicator::world().sum(std::ssize(ids));
-  EXPECT_EQ(swarm.particles.used_ids(), count);
+  EXPECT_EQ(swarm.particles.assigned_ids(), count);
   // Every rank's births in one list: those of the ids in ascending order are in order of place.
   struct Birth {
     std::uint64_t id, cell;
@@ -123,9 +123,9 @@ TEST(Creation, goes_on_from_the_ids_that_were_ever_used) {
   ParticleBatch given = scattered(Communicator::world(), 50);
   for (std::uint64_t& id : given.id) id += std::uint64_t{1} << 62;
   swarm.particles.add(given);
-  EXPECT_EQ(swarm.particles.used_ids(), 50);
+  EXPECT_EQ(swarm.particles.assigned_ids(), 50);
   swarm.particles.remove(swarm.all_own());
-  EXPECT_EQ(swarm.particles.totals().count, 0);
+  EXPECT_EQ(swarm.totals().count, 0);
   for (const std::uint64_t id : swarm.particles.create(births(swarm, 0)))
     EXPECT_GE(id, (std::uint64_t{1} << 62) + 50);
 }

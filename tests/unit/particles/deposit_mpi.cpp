@@ -77,8 +77,8 @@ TEST_P(Deposit, gives_every_cell_the_shares_of_the_clouds_that_touch_it) {
   }
   ASSERT_EQ(swarm.mesh.finest_level(), 2);
   swarm.migrate(Decomposition::hilbert);
-  swarm.particles.deposit(0);
-  reference.particles.deposit(0);
+  Particles::deposit(swarm.kinds(), 0);
+  Particles::deposit(reference.kinds(), 0);
   const Expectation expected(reference);
   const double tolerance = 100.0 * swarm.particles.quantum(0);  // of some 30 clouds in a cell
   swarm.for_masses([&](int l, const Cell& cell, std::int64_t mass) {
@@ -94,7 +94,7 @@ TEST_P(Deposit, conserves_mass_to_the_last_quantum) {
   swarm.refine({0.1, 0.2, 0.95}, 0.6);
   const ParticleBatch batch = scattered(Communicator::world(), 3000);
   swarm.particles.add(batch);
-  swarm.particles.deposit(0);
+  Particles::deposit(swarm.kinds(), 0);
   std::int64_t expected = 0, found = 0;
   for (const double m : batch.mass)
     expected += static_cast<std::int64_t>(m / swarm.particles.quantum(0) + 0.5);
@@ -106,17 +106,17 @@ TEST_P(Deposit, has_the_same_bits_in_any_order_and_for_any_owners) {
   Swarm reference = make(alone());
   reference.refine({0.7, 0.5, 0.5}, 0.5);
   reference.particles.add(scattered(reference.mesh.communicator(), 1000));
-  reference.particles.deposit(0);
+  Particles::deposit(reference.kinds(), 0);
   for (const auto decomposition :
        {Decomposition::ksection, Decomposition::hilbert, Decomposition::morton}) {
     Swarm swarm = make(Communicator::world());
     swarm.particles.add(scattered(Communicator::world(), 1000, 0.0, true));
     swarm.refine({0.7, 0.5, 0.5}, 0.5);
     swarm.migrate(decomposition);
-    swarm.particles.deposit(0);
+    Particles::deposit(swarm.kinds(), 0);
     EXPECT_EQ(swarm.fingerprint_of_masses(), reference.fingerprint_of_masses());
     // A finer level alone gives the same again.
-    swarm.particles.deposit(1);
+    Particles::deposit(swarm.kinds(), 1);
     EXPECT_EQ(swarm.fingerprint_of_masses(), reference.fingerprint_of_masses());
   }
 }
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Boxes, Deposit,
 Masses masses_of(const Point& position) {
   Swarm swarm(small_box(4, 0, "periodic"), Communicator::world());
   swarm.particles.add(single(Communicator::world(), position));
-  swarm.particles.deposit(0);
+  Particles::deposit(swarm.kinds(), 0);
   Masses masses;
   swarm.for_masses([&](int l, const Cell& cell, std::int64_t mass) {
     if (mass > 0) masses[{l, cell}] = static_cast<double>(mass) * swarm.particles.quantum(0);
@@ -170,7 +170,7 @@ TEST(Density, integrates_to_the_mass) {
   Swarm swarm(small_box(4, 1, "periodic"), Communicator::world());
   swarm.refine({0.5, 0.5, 0.5}, 0.4);
   swarm.particles.add(scattered(Communicator::world(), 500));
-  swarm.particles.deposit(0);
+  Particles::deposit(swarm.kinds(), 0);
   const mesh::DeviceArray<double> density("density", 100 * swarm.mesh.blocks(0).slots());
   Kokkos::deep_copy(density, 2.0);  // of the gas
   swarm.particles.add_density(0, {density.data(), 100});
@@ -182,7 +182,7 @@ TEST(Density, integrates_to_the_mass) {
   const double blocks = swarm.mesh.blocks(0).count();
   const double share = mass - 2.0 * blocks / 12.0 * 1.5;
   EXPECT_NEAR(static_cast<double>(Communicator::world().sum(std::llround(share * 1e9))) * 1e-9,
-              swarm.particles.totals().mass, 1e-6);
+              swarm.totals().mass, 1e-6);
 }
 
 // Ranks leave out levels on which nobody has a particle, and those finer than all.
@@ -194,7 +194,7 @@ TEST(Deposit, of_a_single_particle_is_on_its_level_and_all_coarser_ones) {
     swarm.migrate(Decomposition::morton);
     ASSERT_EQ(swarm.mesh.finest_level(), 2);
     swarm.particles.add(single(Communicator::world(), place));
-    swarm.particles.deposit(0);
+    Particles::deposit(swarm.kinds(), 0);
     std::vector<std::int64_t> found(3);
     swarm.for_masses([&](int l, const Cell&, std::int64_t mass) { found[l] += mass; });
     Communicator::world().sum_in_place(std::span(found));
@@ -219,7 +219,7 @@ TEST(Deposit, of_masses_that_differ_much_is_right_to_a_share_of_their_sum) {
       batch.mass.push_back(id == 17 ? heaviest : 1.0);
     }
     swarm.particles.add(batch);
-    swarm.particles.deposit(0);
+    Particles::deposit(swarm.kinds(), 0);
     const double sum = 99.0 + heaviest, quantum = swarm.particles.quantum(0);
     if (heaviest < 1e6) EXPECT_EQ(quantum, 0x1p-36);
     else EXPECT_TRUE(quantum > sum * 0x1p-63 && quantum <= sum * 0x1p-61) << quantum;
@@ -237,7 +237,7 @@ TEST(Deposit, of_a_mass_that_is_no_number_is_an_error) {
     Kokkos::deep_copy(Kokkos::View<double, mesh::DeviceSpace, Kokkos::MemoryUnmanaged>(
                           swarm.particles.set(0).columns().mass),
                       std::nan(""));
-  EXPECT_THROW(swarm.particles.deposit(0), RunError);
+  EXPECT_THROW(Particles::deposit(swarm.kinds(), 0), RunError);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void expect_all_at_home(Swarm& swarm) {
 
 // Ids 0 .. count - 1 are there once each.
 void expect_ids(Swarm& swarm, std::int64_t count) {
-  ASSERT_EQ(swarm.particles.totals().count, count);
+  ASSERT_EQ(swarm.totals().count, count);
   const auto rows = swarm.particles.file_rows();
   const auto ids = swarm.particles.read_ids(swarm.all_own());
   for (std::size_t n = 0; n < ids.size(); ++n)
@@ -75,7 +75,7 @@ TEST_P(Crowd, loses_and_doubles_nobody_through_steps_regrids_and_migrations) {
   }
   EXPECT_EQ(finest, (std::set<int>{0, levels}));
   EXPECT_EQ(swarm.fingerprint(), reference.fingerprint());
-  const ParticleTotals totals = swarm.particles.totals(), expected = reference.particles.totals();
+  const ParticleTotals totals = swarm.totals(), expected = reference.totals();
   EXPECT_EQ(totals.mass, expected.mass);
   EXPECT_EQ(totals.momentum, expected.momentum);
   EXPECT_EQ(totals.kinetic_energy, expected.kinetic_energy);
@@ -99,7 +99,7 @@ TEST(Particles, outside_of_the_domain_or_without_mass_are_bad_input) {
   for (std::size_t n = 0; n < batch.size(); ++n)
     if (batch.id[n] == 31) batch.position[n][1] = 1.0;  // the upper end counts as inside
   swarm.particles.add(batch);
-  EXPECT_EQ(swarm.particles.totals().count, 100);
+  EXPECT_EQ(swarm.totals().count, 100);
   ParticleBatch weightless = single(Communicator::world(), {0.1, 0.1, 0.1});
   for (double& mass : weightless.mass) mass = 0.0;
   EXPECT_THROW(swarm.particles.add(weightless), InputError);
@@ -145,7 +145,7 @@ TEST(Particles, come_back_from_their_columns_bit_by_bit) {
   Swarm other(small_box(4, 2, "periodic"), Communicator::world(), stars);
   other.particles.add(copy);
   EXPECT_EQ(other.fingerprint(), swarm.fingerprint());
-  EXPECT_EQ(other.particles.totals().mass, swarm.particles.totals().mass);
+  EXPECT_EQ(other.totals().mass, swarm.totals().mass);
 }
 
 TEST(Particles, with_the_same_id_are_found_out) {

@@ -142,14 +142,14 @@ TEST(Drift, books_particles_beyond_open_boundaries_as_outflow) {
     }
     beyond += leaves;
   }
-  const ParticleTotals before = swarm.particles.totals();
-  swarm.particles.drift(0, 0.1);
+  const ParticleTotals before = swarm.totals();
+  Particles::drift(swarm.kinds(), 0, 0.1);
   EXPECT_GT(beyond, 50);
-  EXPECT_EQ(swarm.particles.totals().count, 1000 - beyond);
+  EXPECT_EQ(swarm.totals().count, 1000 - beyond);
   EXPECT_EQ(swarm.particles.outflow().count, 0);
   Particles::collect_outflow(std::span(&swarm.particles, 1), {}, 0.0);
   const ParticleOutflow& left = swarm.particles.outflow();
-  const ParticleTotals after = swarm.particles.totals();
+  const ParticleTotals after = swarm.totals();
   EXPECT_EQ(left.count, beyond);
   EXPECT_NEAR(left.amount[ParticleOutflow::mass], before.mass - after.mass, 1e-13 * before.mass);
   EXPECT_NEAR(left.amount[ParticleOutflow::kinetic], before.kinetic_energy - after.kinetic_energy,
@@ -163,14 +163,14 @@ TEST(Drift, books_particles_beyond_open_boundaries_as_outflow) {
 TEST(Drift, comes_back_from_reflecting_boundaries) {
   Swarm swarm(small_box(4, 0, "reflecting"), Communicator::world());
   swarm.particles.add(single(Communicator::world(), {0.0625, 0.9375, 0.5}, {-1.0, 1.0, 0.0}));
-  swarm.particles.drift(0, 0.125);
+  Particles::drift(swarm.kinds(), 0, 0.125);
   const auto all = swarm.all_own();
   const auto x = swarm.particles.read_positions(all), v = swarm.particles.read_velocities(all);
   if (!all.empty()) {
     EXPECT_EQ(x, (std::vector<double>{0.0625, 0.9375, 0.5}));
     EXPECT_EQ(v, (std::vector<double>{1.0, -1.0, 0.0}));
   }
-  EXPECT_EQ(swarm.particles.totals().count, 1);
+  EXPECT_EQ(swarm.totals().count, 1);
 }
 
 TEST(Drift, too_far_beyond_the_end_of_a_level_is_an_error) {
@@ -183,7 +183,7 @@ TEST(Drift, too_far_beyond_the_end_of_a_level_is_an_error) {
   ASSERT_EQ(swarm.particles.global_counts()[1], 1);
   EXPECT_THROW(
       {
-        for (double x = 0.25; x < 1.0; x += cell) swarm.particles.drift(1, cell);
+        for (double x = 0.25; x < 1.0; x += cell) Particles::drift(swarm.kinds(), 1, cell);
       },
       RunError);
 }
@@ -191,7 +191,8 @@ TEST(Drift, too_far_beyond_the_end_of_a_level_is_an_error) {
 TEST(CrossingTimes, are_those_of_the_fastest_particle_of_a_level) {
   Swarm swarm(small_box(4, 1, "periodic"), Communicator::world());
   swarm.particles.add(single(Communicator::world(), {0.3, 0.3, 0.3}, {0.5, -2.0, 1.0}));
-  const auto times = swarm.particles.crossing_times();
+  auto times = swarm.particles.crossing_times();
+  swarm.mesh.communicator().min_in_place(std::span(times));
   EXPECT_EQ(times[0], 0.0625);
   EXPECT_EQ(times[1], std::numeric_limits<double>::infinity());
 }
@@ -201,7 +202,7 @@ TEST(ParticleTotals, take_two_kernels_whatever_the_levels) {
   swarm.refine({0.7, 0.5, 0.5}, 0.6);
   swarm.particles.add(scattered(Communicator::world(), 3000, 1.0));
   const octant::test::KernelWatch watch;
-  EXPECT_GT(swarm.particles.totals().mass, 0.0);
+  EXPECT_GT(swarm.totals().mass, 0.0);
   EXPECT_LE(watch.launches(), 2);
 }
 
@@ -215,7 +216,7 @@ TEST(MassSums, follow_particles_that_change_level_to_the_last_bit) {
     values.push_back(swarm.sampled(l, [l](const Point& x) {
       return Point{std::sin(7.0 * x[0]) * x[1] + l, 0.0, 0.0};
     }));
-    swarm.particles.drift(l, 0.9 * swarm.mesh.geometry().cell_size(l));
+    Particles::drift(swarm.kinds(), l, 0.9 * swarm.mesh.geometry().cell_size(l));
   }
   const auto fields = [&] {
     std::vector<FieldNearby> fields;
@@ -235,7 +236,8 @@ TEST(MassSums, follow_particles_that_change_level_to_the_last_bit) {
   };
   Particles::MassSums sums = swarm.particles.mass_sums(fields(), fields(), 0);
   const auto before = totals(sums);
-  swarm.particles.synchronise(0, &sums);
+  Particles::MassSums* const wanted = &sums;
+  Particles::synchronise(swarm.kinds(), 0, std::span(&wanted, 1));
   const auto after = totals(sums);
   EXPECT_EQ(after, totals(swarm.particles.mass_sums(fields(), fields(), 0)));
   ASSERT_EQ(after.size(), 4u);

@@ -82,9 +82,13 @@ class Swarm {
         }
       }
       if (!mesh.regrid(flags)) return;
-      particles.adapt_to_mesh();
+      Particles::adapt_to_mesh(kinds());
     }
   }
+
+  // The particles as the only kind on the mesh.
+  std::span<Particles> kinds() { return std::span(&particles, 1); }
+  ParticleTotals totals() { return Particles::totals(kinds()).front(); }
 
   void migrate(Decomposition decomposition) {
     std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
@@ -96,17 +100,17 @@ class Swarm {
     }
     particles.migrate(owners);
     mesh.migrate(owners);
-    particles.adapt_to_mesh();
+    Particles::adapt_to_mesh(kinds());
   }
 
   // Kick-drift-kick of a level and, in two steps each, of all finer ones.
   void advance(int level, double dt, const VectorFunction& acceleration) {
     kick(level, 0.5 * dt, acceleration);
-    particles.drift(level, dt);
+    Particles::drift(kinds(), level, dt);
     if (level < mesh.finest_level())
       for (int step = 0; step < 2; ++step) advance(level + 1, 0.5 * dt, acceleration);
     kick(level, 0.5 * dt, acceleration);
-    particles.synchronise(level);
+    Particles::synchronise(kinds(), level);
   }
 
   void kick(int level, double dt, const VectorFunction& acceleration) {

@@ -11,7 +11,7 @@ TEST(Deposit, on_several_threads_has_the_bits_of_one) {
   Swarm swarm(small_box(4, 0, "periodic"), Communicator::world());
   const ParticleBatch batch = scattered(Communicator::world(), 20000);
   swarm.particles.add(batch);
-  swarm.particles.deposit(0);
+  Particles::deposit(swarm.kinds(), 0);
 
   const LevelFrame frame(swarm.mesh.geometry(), 0);
   const double quantum = swarm.particles.quantum(0);

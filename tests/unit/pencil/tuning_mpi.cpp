@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -61,6 +64,37 @@ TEST(Tuning, RefusesGridsThatDoNotFit) {
     options.process_grid = text;
     EXPECT_THROW(tune(world(), problem, options), InputError) << text;
   }
+}
+
+std::string why_no_grid(int ranks, const TuningProblem& problem, const std::string& grid = "auto") {
+  PencilOptions options;
+  options.process_grid = grid;
+  try {
+    possible_grids(ranks, problem, options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Tuning, NamesTheNextSmallerNumberOfRanksThatHasAProcessGrid) {
+  const auto ftm = small_problem(TridiagonalMethod::ftm);
+  EXPECT_NE(why_no_grid(97, ftm).find("ranks is 96 (\"6x16\")"), std::string::npos);
+  EXPECT_NE(why_no_grid(1 << 30, ftm).find("ranks is 128 (\"8x16\")"), std::string::npos);
+  const auto ptdma = small_problem(TridiagonalMethod::ptdma);
+  EXPECT_NE(why_no_grid(97, ptdma).find("ranks is 64 (\"8x8\")"), std::string::npos);
+}
+
+TEST(Tuning, LeavesEnoughCellsToTheLastRank) {
+  TuningProblem problem = small_problem(TridiagonalMethod::ftm);
+  EXPECT_EQ(possible_grids(8, problem, {}).size(), 4);
+  problem.cells_of_last_rank = {1, 2, 1};
+  EXPECT_EQ(possible_grids(8, problem, {}), (std::vector<ProcessGrid>{{1, 8}, {2, 4}, {4, 2}}));
+  EXPECT_EQ(why_no_grid(8, problem, "4x2"), "");
+  EXPECT_NE(why_no_grid(8, problem, "8x1").find("upper y boundary"), std::string::npos);
+  problem.cells_of_last_rank = {1, 1, 2};
+  EXPECT_NE(why_no_grid(16, problem, "1x16").find("upper z boundary"), std::string::npos);
+  EXPECT_NE(why_no_grid(97, problem).find("ranks is 96 (\"8x12\")"), std::string::npos);
 }
 
 TEST(PencilOptions, AreParameters) {
