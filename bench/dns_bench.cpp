@@ -34,6 +34,7 @@ DnsOptions run_options(const DnsCase& dns_case) {
   options.flow.poisson = value_named<pencil::TridiagonalMethod>(dns_case.poisson).value();
   options.flow.forcing = dns::Forcing::bulk_velocity;
   options.flow.schedule = value_named<dns::ScheduleKind>(dns_case.schedule);
+  options.flow.pencil_axis = value_named<Axis>(dns_case.pencil_axis).value();
   options.pencil.process_grid = dns_case.process_grid;
   options.pencil.transpose = value_named<pencil::TransposeBackend>(dns_case.transpose);
   options.problem->prepare({options.make_grid(), options.make_boundaries(), options.flow});
@@ -51,7 +52,7 @@ struct Scaling {
 // Seconds and bytes so far, for differences over a step.
 struct Meter {
   std::vector<DnsPart> parts;  // `mean` contains the seconds
-  double bytes = 0.0;
+  DnsTraffic poisson, diffusion, halo, rows;
 
   explicit Meter(const dns::Flow& flow) {
     const dns::StepSeconds& s = flow.seconds();
@@ -61,22 +62,47 @@ struct Meter {
     for (const auto& [name, seconds] :
          {std::pair("momentum", s.momentum), {"correction", s.correction}, {"halo", s.ghosts}})
       parts.push_back({DnsGroup::rest, name, seconds, 0.0});
-    bytes = static_cast<double>(p.xy.bytes + p.z.bytes + d.xy.bytes + d.z.bytes);
-    for (const ExchangeCount& count : flow.halo_report()) bytes += static_cast<double>(count.bytes);
+    for (const pencil::TransposeTraffic& traffic : {p.xy, p.z, p.turn}) add(traffic, poisson);
+    for (const pencil::TransposeTraffic& traffic : {d.xy, d.z, d.turn}) add(traffic, diffusion);
+    for (const ExchangeCount& count : flow.halo_report()) add(count, halo);
+    add(flow.row_report(), rows);
   }
 
+  // Bytes sent for all purposes.
+  double bytes() const { return poisson.bytes + diffusion.bytes + halo.bytes + rows.bytes; }
+
  private:
+  // Adds the bytes and messages of a report.
+  template <class Count>
+  static void add(const Count& count, DnsTraffic& sum) {
+    sum.bytes += static_cast<double>(count.bytes);
+    sum.messages += static_cast<double>(count.messages);
+  }
   // Adds the parts of a solver; `rest` names the part of `whole` that is not in the report.
   void add_solver(DnsGroup group, const pencil::PoissonReport& r, const char* rest, double whole) {
-    const double known = r.transform_seconds + r.tridiagonal_seconds + r.xy.seconds + r.z.seconds;
+    const double known =
+        r.transform_seconds + r.tridiagonal_seconds + r.xy.seconds + r.z.seconds + r.turn.seconds;
     for (const auto& [name, seconds] : {std::pair("FFT", r.transform_seconds),
                                         {"tridiagonal", r.tridiagonal_seconds},
                                         {"x-y transposes", r.xy.seconds},
                                         {"y-z transposes", r.z.seconds},
+                                        {"x-z transposes", r.turn.seconds},
                                         {rest, whole - known}})
       parts.push_back({group, name, seconds, 0.0});
   }
 };
+
+// Purposes of messages.
+struct TrafficKind {
+  const char* name;
+  DnsTraffic DnsResult::*of_result;
+  DnsTraffic Meter::*of_meter;
+};
+constexpr TrafficKind k_traffic[] = {
+    {"Poisson", &DnsResult::poisson, &Meter::poisson},
+    {"implicit diffusion", &DnsResult::diffusion, &Meter::diffusion},
+    {"halo", &DnsResult::halo, &Meter::halo},
+    {"whole rows", &DnsResult::rows, &Meter::rows}};
 
 // Adds step n of `steps` to the means and minima of a rank.
 void add_step(const Meter& before, const Meter& after, int n, int steps, DnsResult& result) {
@@ -87,7 +113,11 @@ void add_step(const Meter& before, const Meter& after, int n, int steps, DnsResu
     part.mean = (n == 0 ? 0.0 : part.mean) + seconds / steps;
     part.least = n == 0 ? seconds : std::min(part.least, seconds);
   }
-  result.bytes_sent = after.bytes - before.bytes;
+  result.bytes_sent = after.bytes() - before.bytes();
+  for (const auto traffic : k_traffic)
+    result.*traffic.of_result = {
+        (after.*traffic.of_meter).bytes - (before.*traffic.of_meter).bytes,
+        (after.*traffic.of_meter).messages - (before.*traffic.of_meter).messages};
 }
 
 const char* name_of_group(DnsGroup group) {
@@ -112,6 +142,13 @@ JsonObject json_of_parts(const DnsResult& r, double DnsPart::*seconds) {
   return parts;
 }
 
+// Bytes or messages per step, by purpose.
+JsonObject json_of_traffic(const DnsResult& r, double DnsTraffic::*amount) {
+  JsonObject object;
+  for (const TrafficKind& kind : k_traffic) object.add(kind.name, r.*kind.of_result.*amount);
+  return object;
+}
+
 JsonObject json(const DnsResult& r, const Scaling& scaling, double triad) {
   JsonObject object;
   object.add("cells_x", r.dns_case.cells[0])
@@ -124,6 +161,7 @@ JsonObject json(const DnsResult& r, const Scaling& scaling, double triad) {
       .add("pattern", scaling.pattern)
       .add("transpose", r.transpose)
       .add("schedule", r.schedule)
+      .add("pencil_axis", r.dns_case.pencil_axis)
       .add("seconds_per_step", r.seconds)
       .add("mean_seconds_per_step", r.mean_seconds)
       .add("speed_up", scaling.speed_up)
@@ -131,6 +169,8 @@ JsonObject json(const DnsResult& r, const Scaling& scaling, double triad) {
       .add("nanoseconds_per_cell", r.nanoseconds_per_cell())
       .add("cpu_nanoseconds_per_cell", r.cpu_nanoseconds_per_cell())
       .add("bytes_sent_per_step", r.bytes_sent)
+      .add("bytes_by_purpose", json_of_traffic(r, &DnsTraffic::bytes))
+      .add("messages_by_purpose", json_of_traffic(r, &DnsTraffic::messages))
       .add("fields_of_memory", r.fields_of_memory)
       .add("scaled_divergence", r.scaled_divergence)
       .add("triad_bytes_per_second", triad)
@@ -143,19 +183,19 @@ JsonObject json(const DnsResult& r, const Scaling& scaling, double triad) {
 }
 
 constexpr const char* k_dns_row =
-    "{:<14} {:<11} {:<8} {:<6} {:>6} {:>9} {:>9} {:>7} {:>7} "
+    "{:<14} {:<11} {:<8} {:<7} {:<6} {:>6} {:>9} {:>9} {:>7} {:>7} "
     "{:>9} {:>7} {:>9} {:>9} {:>6}";
 
 std::string heading() {
-  return fmt::format(k_dns_row, "cells", "diffusion", "schedule", "lines", "ranks", "transpose",
-                     "ms", "ns", "cpu ns", "MB", "fields", "div", "speed-up", "eff");
+  return fmt::format(k_dns_row, "cells", "diffusion", "schedule", "pencils", "lines", "ranks",
+                     "transpose", "ms", "ns", "cpu ns", "MB", "fields", "div", "speed-up", "eff");
 }
 
 std::string row(const DnsResult& r, const Scaling& scaling) {
   const auto& cells = r.dns_case.cells;
   return fmt::format(
       k_dns_row, fmt::format("{}x{}x{}", cells[0], cells[1], cells[2]), r.dns_case.diffusion,
-      r.schedule, r.dns_case.poisson, r.process_grid, r.transpose,
+      r.schedule, r.dns_case.pencil_axis, r.dns_case.poisson, r.process_grid, r.transpose,
       fmt::format("{:.2f}", 1e3 * r.seconds), fmt::format("{:.1f}", r.nanoseconds_per_cell()),
       fmt::format("{:.1f}", r.cpu_nanoseconds_per_cell()),
       fmt::format("{:.3f}", 1e-6 * r.bytes_sent), fmt::format("{:.1f}", r.fields_of_memory),
@@ -184,6 +224,15 @@ std::string breakdown(const DnsResult& r, const char* title, double DnsPart::*se
   return text + " " + list_of_parts(r, DnsGroup::rest, seconds);
 }
 
+std::string traffic(const DnsResult& r) {
+  std::string text = "    sent per step, kB (messages):";
+  for (const TrafficKind& kind : k_traffic)
+    text +=
+        fmt::format(" {} {:.0f} ({:.0f}){}", kind.name, 1e-3 * (r.*kind.of_result).bytes,
+                    (r.*kind.of_result).messages, kind.of_result == &DnsResult::rows ? "" : ",");
+  return text;
+}
+
 std::string bandwidth(const DnsResult& r, double triad) {
   return fmt::format("    minimum traffic {:.0f} B per cell: {:.1f} GB/s, {:.0f} % of the triad",
                      r.bytes_moved_per_cell(), 1e-9 * bytes_per_second(r),
@@ -195,6 +244,7 @@ struct DnsRequest {
   std::vector<int> cells{128, 64, 72};
   Choice diffusions{names_of_all<dns::Diffusion>(), "all"};
   Choice methods{names_of_all<pencil::TridiagonalMethod>(), "ftm"};
+  Choice pencil_axes{{"x", "z"}, "x"};
   std::string process_grids = "auto";
   std::vector<int> ranks;  // none: those of the run
   bool weak = false;
@@ -202,13 +252,15 @@ struct DnsRequest {
 
   std::vector<DnsCase> selected(int on_ranks) const {
     std::vector<DnsCase> all;
-    for (const std::string& method : methods.selected())
-      for (const std::string& diffusion : diffusions.selected()) {
-        all.push_back(common);
-        all.back().cells = {cells[0], cells[1], weak ? cells[2] * on_ranks : cells[2]};
-        all.back().diffusion = diffusion;
-        all.back().poisson = method;
-      }
+    for (const std::string& axis : pencil_axes.selected())
+      for (const std::string& method : methods.selected())
+        for (const std::string& diffusion : diffusions.selected()) {
+          all.push_back(common);
+          all.back().cells = {cells[0], cells[1], weak ? cells[2] * on_ranks : cells[2]};
+          all.back().diffusion = diffusion;
+          all.back().poisson = method;
+          all.back().pencil_axis = axis;
+        }
     return all;
   }
 };
@@ -217,6 +269,9 @@ void declare(Options& options, DnsRequest& request) {
   options.shape("--cells", request.cells, 4);
   options.choice("--diffusion", request.diffusions, "Time integration of diffusion");
   options.choice("--poisson", request.methods, "Parallel tridiagonal solver along z");
+  options.choice("--pencil-axis", request.pencil_axes,
+                 "Axis along which each rank stores whole lines (dns.pencil_axis); z requires the "
+                 "schedule batches");
   options.text("--process-grid", request.process_grids,
                "Numbers of ranks along y and z, one or several: 2x4, auto, all, or with a star for "
                "the number that fits, such as *x1,1x*,*x2");
@@ -274,14 +329,16 @@ class ScalingTable {
     report_.line(row(result, scaling));
     report_.line(breakdown(result, "mean: ", &DnsPart::mean));
     report_.line(breakdown(result, "least:", &DnsPart::least));
+    if (result.ranks > 1) report_.line(traffic(result));
     if (result.moves_planes()) report_.line(bandwidth(result, triad));
     report_.add(json(result, scaling, triad));
   }
 
   // Compares with the first row of the same series.
   Scaling compare(const DnsResult& r, const std::string& pattern) {
-    const std::string series = fmt::format("{} {} {}", r.dns_case.poisson, r.dns_case.diffusion,
-                                           pattern == "all" ? r.process_grid : pattern);
+    const std::string series =
+        fmt::format("{} {} {} {}", r.dns_case.pencil_axis, r.dns_case.poisson, r.dns_case.diffusion,
+                    pattern == "all" ? r.process_grid : pattern);
     const auto& [cells, seconds, ranks] =
         first_.try_emplace(series, First{r.cells(), r.seconds, r.ranks}).first->second;
     const double speed_up = r.cells() / cells * seconds / r.seconds;
@@ -386,6 +443,10 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
     part.least = communicator.max(part.least);
   }
   result.bytes_sent = communicator.max(result.bytes_sent);
+  for (const TrafficKind& kind : k_traffic) {
+    DnsTraffic& traffic = result.*kind.of_result;
+    traffic = {communicator.max(traffic.bytes), communicator.max(traffic.messages)};
+  }
   const double field = 8.0 * static_cast<double>(simulation.domain().box.cells());
   const double memory = static_cast<double>(memory_use().current) - memory_before;
   result.fields_of_memory = communicator.max(memory / field);

@@ -14,7 +14,7 @@ namespace octant::bench {
 struct DnsCase {
   std::array<int, 3> cells{128, 64, 72};
   std::string diffusion = "explicit", poisson = "ftm", process_grid = "auto";
-  std::string transpose = "auto", schedule = "auto";
+  std::string transpose = "auto", schedule = "auto", pencil_axis = "x";
 };
 
 // Operations to which a part of a step belongs.
@@ -27,6 +27,11 @@ struct DnsPart {
   double mean, least;
 };
 
+// Bytes and messages that the busiest rank sends per step for one purpose.
+struct DnsTraffic {
+  double bytes = 0.0, messages = 0.0;
+};
+
 // Result of one case, on the slowest rank.
 struct DnsResult {
   DnsCase dns_case;
@@ -36,7 +41,10 @@ struct DnsResult {
   double mean_seconds = 0.0;  // of a step
   double cpu_seconds = 0.0;   // CPU time over all ranks of the step with the least
   std::vector<DnsPart> parts;
-  double bytes_sent = 0.0;         // per step by the rank that sends most: transposes and halos
+  double bytes_sent = 0.0;  // per step by the rank that sends most: transposes and halos
+  // Traffic of the pressure solver, of implicit diffusion, of halos, and of transposes to whole
+  // rows for sums (pencils along z only).
+  DnsTraffic poisson, diffusion, halo, rows;
   double fields_of_memory = 0.0;   // peak memory of a rank over that of one field
   double scaled_divergence = 0.0;  // at the end, relative to the maximum velocity over cell size
 

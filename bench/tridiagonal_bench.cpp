@@ -27,6 +27,10 @@ using pencil::TridiagonalMethod;
 // the memory of the default execution space.
 constexpr const char *k_algorithm_1 = "algorithm_1", *k_algorithm_2 = "algorithm_2";
 constexpr const char* k_batches = "batches";
+// Implicit diffusion by P-TDMA for all planes at once (paper, appendix B): lines are reduced in
+// x-pencils and only end planes are exchanged, or fields are transposed to y-pencils before the
+// reduction and back after it.
+constexpr const char *k_direct = "direct", *k_detour = "detour";
 
 bool is_paper_algorithm(const std::string& method) {
   return method == k_algorithm_1 || method == k_algorithm_2;
@@ -82,12 +86,13 @@ std::string spread(const RankStatistics& s, double unit) {
 }
 
 std::string row(const TridiagonalCase& setup, const TridiagonalResult& r) {
-  return fmt::format(k_tridiagonal_row, pencil::to_string(setup.processes), setup.method,
-                     name_of(setup.backend), spread(r.messages, 1.0), spread(r.bytes, 1e-3),
-                     fmt::format("{:.2e}", r.tridiagonal_seconds),
-                     r.solve_seconds > 0.0 ? fmt::format("{:.2e}", r.solve_seconds) : "-",
-                     spread(r.field_messages, 1.0), spread(r.field_bytes, 1e-3),
-                     fmt::format("{:.2e}", r.field_seconds));
+  return fmt::format(
+      k_tridiagonal_row, pencil::to_string(setup.processes), setup.method, name_of(setup.backend),
+      spread(r.messages, 1.0), spread(r.bytes, 1e-3),
+      r.tridiagonal_seconds > 0.0 ? fmt::format("{:.2e}", r.tridiagonal_seconds) : "-",
+      r.solve_seconds > 0.0 ? fmt::format("{:.2e}", r.solve_seconds) : "-",
+      spread(r.field_messages, 1.0), spread(r.field_bytes, 1e-3),
+      fmt::format("{:.2e}", r.field_seconds));
 }
 
 JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
@@ -115,7 +120,8 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
 
 struct TridiagonalRequest {
   PencilChoice pencils;
-  Choice methods{{"ftm", k_algorithm_1, k_algorithm_2, "two_sweeps", k_batches}, "all"};
+  Choice methods{{"ftm", k_algorithm_1, k_algorithm_2, "two_sweeps", k_batches, k_direct, k_detour},
+                 "all"};
   Choice backends{names_of_all<pencil::TransposeBackend>(), "p2p"};
   int repeats = 20;
 };
@@ -123,8 +129,9 @@ struct TridiagonalRequest {
 void declare(Options& options, TridiagonalRequest& request) {
   declare(options, request.pencils);
   options.choice("--method", request.methods,
-                 "Method: full transpose, P-TDMA as used in runs (two_sweeps) or as published, or "
-                 "all planes at once");
+                 "Method: full transpose, P-TDMA as used in runs (two_sweeps) or as published, all "
+                 "planes at once, or implicit diffusion from x-pencils (direct) or by way of "
+                 "y-pencils (detour)");
   options.choice("--backend", request.backends, "Communication backend");
   options.count("--repeats", request.repeats, "Number of timed solves; the fastest is reported");
 }
@@ -271,6 +278,51 @@ TridiagonalResult measure_batches(const Communicator& communicator, const Tridia
   return result;
 }
 
+// Times implicit diffusion of a field by P-TDMA: with x-pencils reduced in place, or with y-pencils
+// between two transposes.
+TridiagonalResult measure_routes(const Communicator& communicator, const TridiagonalCase& setup,
+                                 const pencil::PoissonProblem& problem, int repeats) {
+  const bool by_y = setup.method == k_detour;
+  const pencil::PencilGrid grid(communicator, setup.cells, setup.processes);
+  const pencil::Orientation fields = by_y ? pencil::Orientation::y : pencil::Orientation::x;
+  const auto memory = std::make_shared<pencil::BatchedMemory>();
+  const pencil::BatchedOptions options{
+      .method = TridiagonalMethod::ptdma,
+      .comm = pencil::options_of_batches(setup.backend, CommOptions{}),
+      .memory = memory,
+      .fields = fields};
+  pencil::BatchedTridiagonal lines(grid, setup.cells[2], false, options);
+  lines.set_matrix(diffusion(problem.z));
+  const auto box_of = [&grid](pencil::Orientation orientation) {
+    return [&grid, orientation](int y_index) {
+      return grid.box(orientation, grid.rank_of(y_index, grid.z_index()));
+    };
+  };
+  pencil::BatchedTranspose turn("x-y transpose", grid.row(), box_of(pencil::Orientation::x),
+                                box_of(fields), options.comm, memory);
+  pencil::Field field(grid.box(pencil::Orientation::x));
+  fill(field);
+  pencil::DeviceField rows(field.box()), columns(grid.box(fields));
+  const auto solve = [&] {
+    if (!by_y) return lines.solve(rows.view());
+    turn.forward(rows.view(), columns.view());
+    lines.solve(columns.view());
+    turn.backward(columns.view(), rows.view());
+  };
+  TridiagonalResult result;
+  result.field_seconds = min_of_slowest(communicator, repeats, [&] {
+    rows.copy_from(field);
+    const Clock clock;
+    solve();
+    return seconds_with_kernels(clock);
+  });
+  pencil::TransposeTraffic sent = lines.traffic();
+  sent += turn.traffic();
+  const Traffic traffic = per_call(communicator, sent, repeats + 1);
+  result.field_messages = traffic.messages, result.field_bytes = traffic.bytes;
+  return result;
+}
+
 }  // namespace
 
 TridiagonalResult measure_tridiagonal(const Communicator& communicator,
@@ -283,6 +335,8 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
                                        pencil::second_derivative(faces(setup.cells[2]), walls),
                                        true};
   if (setup.method == k_batches) return measure_batches(communicator, setup, problem, repeats);
+  if (setup.method == k_direct || setup.method == k_detour)
+    return measure_routes(communicator, setup, problem, repeats);
   if (is_paper_algorithm(setup.method)) return measure_paper(communicator, setup, problem, repeats);
   return measure_planes(communicator, setup, problem, repeats);
 }

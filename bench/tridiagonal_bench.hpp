@@ -15,7 +15,9 @@ namespace octant::bench {
 struct TridiagonalCase {
   pencil::Cells cells{128, 64, 72};
   pencil::ProcessGrid processes;
-  std::string method;  // ftm, algorithm_1, algorithm_2, two_sweeps or batches (one rank)
+  // Method: ftm, algorithm_1, algorithm_2, two_sweeps, batches (one rank), or implicit diffusion
+  // by P-TDMA from x-pencils (direct) or by way of y-pencils (detour).
+  std::string method;
   pencil::TransposeBackend backend = pencil::TransposeBackend::p2p;
 };
 

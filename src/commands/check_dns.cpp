@@ -172,11 +172,13 @@ TransposeFields transpose_fields(const DnsOptions& options) {
 double rank_bytes(const DnsOptions& options, pencil::ProcessGrid processes, double fixed,
                   double per_cell) {
   const auto& cells = options.grid.cells;
-  const double x = cells[0], y = std::ceil(1.0 * cells[1] / processes.y),
-               z = std::ceil(1.0 * cells[2] / processes.z);
-  const double own = largest_part(options, processes);
+  // The second number of ranks divides z, or x with pencils along z.
+  const int divided = options.flow.pencil_axis == Axis::z ? 0 : 2;
+  const double whole = cells[2 - divided], y = std::ceil(1.0 * cells[1] / processes.y),
+               part = std::ceil(1.0 * cells[divided] / processes.z);
+  const double own = whole * y * part;
   const double with_ghosts = options.scalar.enabled ? 5.0 : 4.0;
-  const double ghosts = with_ghosts * x * ((y + 2.0) * (z + 2.0) - y * z);
+  const double ghosts = with_ghosts * whole * ((y + 2.0) * (part + 2.0) - y * part);
   const TransposeFields fields = transpose_fields(options);
   const double transposes =
       own * ((processes.y > 1 ? fields.xy : 0.0) + (processes.z > 1 ? fields.yz : 0.0));
@@ -237,8 +239,11 @@ Need estimate_need(const Communicator& communicator, const DnsOptions& options,
 void describe_slabs(const DnsOptions& options, CheckReport& report) {
   const auto& cells = options.grid.cells;
   const bool two_planes = options.flow.poisson == pencil::TridiagonalMethod::ptdma;
-  report.add("slabs", "at most {} along z and {} along y; a plane of x and y has {} per field",
-             two_planes ? cells[2] / 2 : cells[2], cells[1], size_text(8.0 * cells[0] * cells[1]));
+  const int along_z = two_planes ? cells[2] / 2 : cells[2];
+  const bool pencils_along_z = options.flow.pencil_axis == Axis::z;
+  report.add("slabs", "at most {} along {} and {} along y; a plane of x and y has {} per field",
+             pencils_along_z ? std::min(cells[0], along_z) : along_z, pencils_along_z ? "x" : "z",
+             cells[1], size_text(8.0 * cells[0] * cells[1]));
 }
 
 }  // namespace

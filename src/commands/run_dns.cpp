@@ -55,10 +55,11 @@ class DnsModel final : public Model {
 
   void log_start() const override {
     const auto& cells = options_.grid.cells;
-    log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}, in {}",
+    log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}, in {}{}",
               options_.problem_name, cells[0], cells[1], cells[2], name_of(options_.flow.diffusion),
               communicator().size(), pencil::to_string(simulation_.tuning().processes),
-              simulation_.flow().schedule());
+              simulation_.flow().schedule(),
+              options_.flow.pencil_axis == Axis::z ? ", pencils along z" : "");
     const std::string table = simulation_.tuning().table();
     if (!table.empty())
       log::info("timings of process grids and communication backends:\n{}", table);

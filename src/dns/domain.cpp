@@ -85,7 +85,13 @@ void declare(ParameterSchema& schema, FlowParameters& p) {
       {.meaning =
            "Execution schedule of a time step: CPU threads process one plane at a time in cache "
            "(planes), or each kernel processes all planes, as on GPUs (batches); auto: batches on "
-           "GPUs, planes otherwise"});
+           "GPUs or with dns.pencil_axis = \"z\", planes otherwise"});
+  schema.add("dns.pencil_axis", p.pencil_axis,
+             {.meaning = "Axis along which each rank stores whole lines during a step: x, or z, "
+                         "which makes implicit diffusion along z local but adds a transpose to the "
+                         "Poisson solver and requires dns.schedule = \"batches\"; results do not "
+                         "change with dns.poisson = \"ftm\"",
+              .choices = {"x", "z"}});
   declare_boundaries(schema, p);
 }
 
@@ -309,12 +315,30 @@ Domain::Domain(const Communicator& communicator, const Grid& grid_, const Bounda
       nz(box[2].count()),
       dz_cell(grid.dz_cell.part(box[2].begin, nz)),
       dz_face(grid.dz_face.part(box[2].begin, nz)) {
-  for (int axis = 1; axis < 3; ++axis)
+  check_outflow_cells();
+}
+
+Domain Domain::turned(pencil::Orientation to) const {
+  pencil::check_process_grid(pencils.processes(), pencils.communicator().size(), grid.cells, to);
+  Domain other = *this;
+  other.orientation = to;
+  other.box = pencils.box(to);
+  other.nx = other.box[0].count();
+  other.ny = other.box[1].count();
+  other.nz = other.box[2].count();
+  other.dz_cell = grid.dz_cell.part(other.box[2].begin, other.nz);
+  other.dz_face = grid.dz_face.part(other.box[2].begin, other.nz);
+  other.check_outflow_cells();
+  return other;
+}
+
+void Domain::check_outflow_cells() const {
+  for (int axis = 0; axis < 3; ++axis)
     OCTANT_REQUIRE(
         !ends(axis, 1) || boundaries.side(axis, 1) != Side::outflow || box[axis].count() >= 2,
         "an outflow at the upper {} boundary requires two cells along that axis, but "
         "the process grid {} leaves one",
-        axis_name(axis), pencil::to_string(processes));
+        axis_name(axis), pencil::to_string(pencils.processes()));
 }
 
 bool Domain::ends(int axis, int end) const {

@@ -76,7 +76,8 @@ struct FlowParameters {
   pencil::TridiagonalMethod poisson = pencil::TridiagonalMethod::ftm;
   Forcing forcing = Forcing::none;
   Axis forcing_axis = Axis::x;
-  std::optional<ScheduleKind> schedule;  // unset: batches if there is a GPU
+  std::optional<ScheduleKind> schedule;  // unset: batches if there is a GPU or pencil_axis is z
+  Axis pencil_axis = Axis::x;            // axis of the pencils in which steps store fields
   double pressure_gradient = 0.0, bulk_velocity = 1.0;
   // Lower and upper boundaries along x, y, z.
   std::array<std::vector<Side>, 3> boundary{{{Side::periodic, Side::periodic},
@@ -179,7 +180,8 @@ struct Domain {
   Grid grid;
   Boundaries boundaries;
   pencil::PencilGrid pencils;
-  pencil::Box box;         // cells of this rank: x is whole
+  pencil::Orientation orientation = pencil::Orientation::x;  // pencils of the fields
+  pencil::Box box;                                           // cells of this rank
   int nx, ny, nz;          // numbers of this rank's cells along the axes
   ZLine dz_cell, dz_face;  // this rank's part of Grid::dz_cell and dz_face
 
@@ -187,6 +189,9 @@ struct Domain {
   // outflow has too few cells.
   Domain(const Communicator& communicator, const Grid& grid, const Boundaries& boundaries,
          pencil::ProcessGrid processes);
+  // Returns the same domain on the same ranks in pencils of another orientation. Collective. Throws
+  // InputError as the constructor does, and if an axis has fewer cells than ranks.
+  Domain turned(pencil::Orientation to) const;
 
   // Returns true if this rank's cells adjoin a non-periodic side of the domain.
   bool ends(int axis, int end) const;
@@ -199,10 +204,10 @@ struct Domain {
     return quantity == axis && ends(axis, 0) && boundaries.side(axis, 0) == Side::outflow ? -1 : 0;
   }
   // Returns true if other ranks hold parts of this rank's lines along an axis.
-  bool is_cut(int axis) const {
-    const auto [y, z] = pencils.processes();
-    return (axis == 1 && y > 1) || (axis == 2 && z > 1);
-  }
+  bool is_cut(int axis) const { return pencils.ranks_along(orientation, axis) != nullptr; }
+
+ private:
+  void check_outflow_cells() const;
 };
 
 // Velocity and pressure of a rank, in its cells and on the lower faces from Domain::first on.

@@ -281,7 +281,10 @@ BatchGhosts::BatchGhosts(const Domain& domain, const CommOptions& comm,
                          const Outflow<Place::device>& outflow, const ScalarSides& scalar)
     : domain_(domain),
       rules_(ghost_rules(domain.boundaries, scalar)),
-      halo_(domain.pencils, domain.boundaries.periodic(1), domain.boundaries.periodic(2), comm),
+      halo_(domain.pencils,
+            {domain.boundaries.periodic(0), domain.boundaries.periodic(1),
+             domain.boundaries.periodic(2)},
+            comm, domain.orientation),
       outflow_(outflow) {}
 
 // Fills axes in the order x, y, z, so that ghosts at edges and corners are correct.

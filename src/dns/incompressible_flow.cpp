@@ -13,7 +13,12 @@
 namespace octant::dns {
 
 bool in_batches(const FlowParameters& parameters) {
-  if (!parameters.schedule) return !k_is_host<DeviceSpace>;
+  const bool along_z = parameters.pencil_axis == Axis::z;
+  if (!parameters.schedule) return along_z || !k_is_host<DeviceSpace>;
+  if (along_z && parameters.schedule == ScheduleKind::planes)
+    throw InputError(
+        "dns.pencil_axis = \"z\" requires dns.schedule = \"batches\" or \"auto\"; the schedule "
+        "\"planes\" needs whole lines along x");
   return parameters.schedule == ScheduleKind::batches;
 }
 

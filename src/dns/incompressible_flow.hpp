@@ -56,6 +56,9 @@ class Schedule {
   virtual pencil::PoissonReport diffusion_report() const = 0;
   // Messages and bytes of halo exchanges so far.
   virtual std::vector<ExchangeCount> halo_report() const = 0;
+  // Traffic so far of transposes to whole rows for sums and for the host's copy, which only fields
+  // in pencils along z need.
+  virtual pencil::TransposeTraffic row_report() const { return {}; }
 };
 
 // Creates the plane schedule of host threads. `domain` must outlive the schedule. Collective.
@@ -73,7 +76,8 @@ std::unique_ptr<Schedule> make_batch_schedule(const Domain& domain,
                                               const pencil::PoissonOptions& solvers,
                                               const CommOptions& comm);
 
-// Returns true if a flow uses the batch schedule, which dns.schedule = "auto" selects on a GPU.
+// Returns true if a flow uses the batch schedule, which dns.schedule = "auto" selects on a GPU and
+// for dns.pencil_axis = "z". Throws InputError for dns.schedule = "planes" with pencils along z.
 bool in_batches(const FlowParameters& parameters);
 
 // Incompressible flow and its time step: velocity, pressure and an optional scalar on this rank's
@@ -136,6 +140,8 @@ class Flow {
   pencil::PoissonReport diffusion_report() const { return schedule_->diffusion_report(); }
   // Messages and bytes of halo exchanges so far.
   std::vector<ExchangeCount> halo_report() const { return schedule_->halo_report(); }
+  // Traffic of transposes to whole rows so far.
+  pencil::TransposeTraffic row_report() const { return schedule_->row_report(); }
 
  private:
   void update_force(double time);

@@ -65,6 +65,7 @@ DnsOptions DnsOptions::from_file(const std::string& path,
   schema.read_file(path, overrides);
   const dns::Boundaries boundaries = options.make_boundaries();
   if (options.scalar.enabled) options.scalar.sides(boundaries);
+  dns::in_batches(options.flow);  // refuses combinations of schedule and pencils
   const dns::Grid grid = options.make_grid();
   std::vector<std::string> fields{"u", "v", "w", "p"};
   if (options.scalar.enabled) fields.emplace_back("t");

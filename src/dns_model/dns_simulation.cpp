@@ -41,6 +41,7 @@ pencil::TuningProblem tuning_problem(const DnsOptions& options) {
   if (options.flow.diffusion == dns::Diffusion::implicit_z) problem.field_solves = 3;
   problem.in_batches = dns::in_batches(options.flow);
   problem.comm = options.comm;
+  if (options.flow.pencil_axis == Axis::z) problem.fields = pencil::Orientation::z_direct;
   return problem;
 }
 

@@ -159,6 +159,7 @@ constexpr std::string_view k_may_change[] = {
     "hydro.pressure_floor", "hydro.dual_energy_threshold", "gravity.base", "gravity.gradient_order",
     "gravity.laplacian", "gravity.max_cycles", "gravity.solver", "gravity.tolerance",
     "gravity.theta", "gravity.transfer", "dns.diffusion", "dns.poisson", "dns.schedule",
+    "dns.pencil_axis",
     // drive of binary stars, until mass transfer begins
     "braking.end",
     // files used for the initial state only

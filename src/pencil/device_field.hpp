@@ -61,7 +61,7 @@ DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values)
 class BatchedMemory {
  public:
   // Purposes of scratch memory.
-  enum Area { coefficients, columns, lines, ends, reduced, leaving, arriving, areas };
+  enum Area { rows, coefficients, columns, lines, ends, reduced, leaving, arriving, areas };
 
   // Makes an area at least `count` values long; contents are lost if the area grows.
   void reserve(Area area, std::size_t count) {

@@ -209,11 +209,15 @@ std::vector<ExchangeCount> Halo::report() const {
 
 namespace {
 
-// Returns row j (axis 1) or plane j (axis 2) of a view, with all ghosts along the other axes.
-FieldView layer_of(const FieldView& field, int axis, int j) {
-  const Range layer{j, j + 1};
-  return part_of(field, {-1, field.nx + 1}, axis == 1 ? layer : Range{-1, field.ny + 1},
-                 axis == 2 ? layer : Range{-1, field.nz + 1});
+int cells_along(const FieldView& field, int axis) {
+  return axis == 0 ? field.nx : axis == 1 ? field.ny : field.nz;
+}
+
+// Returns layer n of a view along an axis, with all ghosts along the other axes.
+FieldView layer_of(const FieldView& field, int axis, int n) {
+  std::array<Range, 3> cells{Range{-1, field.nx + 1}, {-1, field.ny + 1}, {-1, field.nz + 1}};
+  cells[axis] = {n, n + 1};
+  return part_of(field, cells[0], cells[1], cells[2]);
 }
 
 }  // namespace
@@ -227,7 +231,7 @@ struct BatchedHalo::Side {
         exchanger(name, ranks, comm, -1, Buffers::of_device) {}
 
   void fill(std::span<const FieldView> fields, int axis) {
-    const int last = (axis == 1 ? fields[0].ny : fields[0].nz) - 1;
+    const int last = cells_along(fields[0], axis) - 1;
     const Cells shape = [&, layer = layer_of(fields[0], axis, 0)] {
       return Cells{layer.nx, layer.ny, layer.nz};
     }();
@@ -265,23 +269,23 @@ struct BatchedHalo::Side {
   DeviceArray<double> leaving, arriving;
 };
 
-BatchedHalo::BatchedHalo(const PencilGrid& grid, bool periodic_y, bool periodic_z,
-                         const CommOptions& comm) {
-  if (grid.row().size() > 1) y_ = std::make_unique<Side>("halo y", grid.row(), periodic_y, comm);
-  if (grid.column().size() > 1)
-    z_ = std::make_unique<Side>("halo z", grid.column(), periodic_z, comm);
+BatchedHalo::BatchedHalo(const PencilGrid& grid, const std::array<bool, 3>& periodic,
+                         const CommOptions& comm, Orientation fields) {
+  constexpr const char* names[] = {"halo x", "halo y", "halo z"};
+  for (int axis = 0; axis < 3; ++axis)
+    if (const Communicator* ranks = grid.ranks_along(fields, axis))
+      sides_[axis] = std::make_unique<Side>(names[axis], *ranks, periodic[axis], comm);
 }
 
 BatchedHalo::~BatchedHalo() = default;
 
 void BatchedHalo::fill(std::span<const FieldView> fields, int axis) {
-  Side* side = axis == 1 ? y_.get() : axis == 2 ? z_.get() : nullptr;
-  if (side && !fields.empty()) side->fill(fields, axis);
+  if (sides_[axis] && !fields.empty()) sides_[axis]->fill(fields, axis);
 }
 
 std::vector<ExchangeCount> BatchedHalo::report() const {
   std::vector<ExchangeCount> counts;
-  for (const Side* side : {y_.get(), z_.get()})
+  for (const std::unique_ptr<Side>& side : sides_)
     if (side)
       for (const ExchangeCount& count : side->exchanger.report()) counts.push_back(count);
   return counts;

@@ -1,6 +1,7 @@
 // Halo exchange: fills the ghosts of fields, for host threads and for kernels.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -64,17 +65,19 @@ class Halo {
 
 // Halo exchange in the memory of Kokkos' default execution space; kernels pack and unpack messages.
 //
-// Fills the ghosts of x-pencils of one grid that other ranks own. The caller sets ghosts outside
+// Fills the ghosts of pencils of one grid that other ranks own. The caller sets ghosts outside
 // non-periodic boundaries, and all ghosts along axes that are not divided among ranks.
 class BatchedHalo {
  public:
-  // Prepares the exchange along the axes that are divided among ranks. Collective.
-  BatchedHalo(const PencilGrid& grid, bool periodic_y, bool periodic_z, const CommOptions& comm);
+  // Prepares the exchange along the axes that are divided among ranks, for fields in pencils of the
+  // given orientation. Collective.
+  BatchedHalo(const PencilGrid& grid, const std::array<bool, 3>& periodic, const CommOptions& comm,
+              Orientation fields = Orientation::x);
   ~BatchedHalo();
 
-  // Fills ghosts along y (axis 1): rows -1 and n_y with their ghosts, of all planes including ghost
-  // planes; or along z (axis 2): planes -1 and n_z with all their ghosts. Does nothing if the axis
-  // is not divided. Collective over the ranks along the axis. Does not wait for unpacking kernels.
+  // Fills the first and the last ghost layer along an axis, with all its ghosts along the other
+  // axes. Does nothing if the axis is not divided. Collective over the ranks along the axis. Does
+  // not wait for unpacking kernels.
   void fill(std::span<const FieldView> fields, int axis);
 
   // Returns bytes and messages sent to other ranks so far.
@@ -82,7 +85,7 @@ class BatchedHalo {
 
  private:
   struct Side;
-  std::unique_ptr<Side> y_, z_;  // empty if the axis is not divided among ranks
+  std::array<std::unique_ptr<Side>, 3> sides_;  // by axis; empty if it is not divided among ranks
 };
 
 }  // namespace octant::pencil

@@ -29,7 +29,7 @@ std::string to_string(ProcessGrid processes) {
   return fmt::format("{}x{}", processes.y, processes.z);
 }
 
-void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells) {
+void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells, Orientation fields) {
   const auto refuse = [&](const std::string& reason) {
     throw InputError(
         "grid.process_grid = \"{}\" is not valid for {} x {} x {} cells on {} rank(s): {}",
@@ -46,6 +46,11 @@ void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells) {
   if (processes.z > cells[2])
     refuse(fmt::format("{} ranks along z require at least as many cells along z, but there are {}",
                        processes.z, cells[2]));
+  if (fields == Orientation::z_direct && processes.z > cells[0])
+    refuse(
+        fmt::format("dns.pencil_axis = \"z\" divides x among the {} ranks of the second dimension, "
+                    "but there are {} cells along x",
+                    processes.z, cells[0]));
 }
 
 PencilGrid::PencilGrid(const Communicator& communicator, const Cells& cells, ProcessGrid processes)
@@ -64,8 +69,24 @@ Box PencilGrid::box(Orientation orientation, int rank) const {
     case Orientation::x: return {whole(0), by_y(1), by_z(2)};
     case Orientation::y: return {by_y(0), whole(1), by_z(2)};
     case Orientation::z: return {by_y(0), by_z(1), whole(2)};
+    case Orientation::z_direct: return {by_z(0), by_y(1), whole(2)};
   }
   return {};
+}
+
+const Communicator* PencilGrid::ranks_along(Orientation orientation, int axis) const {
+  using Axes = std::array<const Communicator*, 3>;
+  const auto axes = [&]() -> Axes {
+    switch (orientation) {
+      case Orientation::x: return {nullptr, &row_, &column_};
+      case Orientation::y: return {&row_, nullptr, &column_};
+      case Orientation::z: return {&row_, &column_, nullptr};
+      case Orientation::z_direct: return {&column_, &row_, nullptr};
+    }
+    return {};
+  };
+  const Communicator* ranks = axes()[axis];
+  return ranks && ranks->size() > 1 ? ranks : nullptr;
 }
 
 }  // namespace octant::pencil

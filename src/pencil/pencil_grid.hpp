@@ -7,6 +7,10 @@
 //   x-pencil      whole       p_y parts   p_z parts
 //   y-pencil      p_y parts   whole       p_z parts
 //   z-pencil      p_y parts   p_z parts   whole
+//   z_direct      p_z parts   p_y parts   whole
+//
+// A z_direct pencil has the rows along y of the x-pencil, so that the direct x-z transpose involves
+// only the p_z ranks of a column. Flows can be stored in these pencils to keep lines along z whole.
 //
 // Sizes need not be divisible: part n of N cells in P parts begins at cell n N / P.
 #pragma once
@@ -51,8 +55,8 @@ struct Box {
 // Returns the cells in both boxes.
 Box intersection(const Box& a, const Box& b);
 
-// The axis along which a pencil is whole.
-enum class Orientation { x, y, z };
+// The axis along which a pencil is whole, and for z how x and y are divided.
+enum class Orientation { x, y, z, z_direct };
 
 // Numbers of ranks along y and z of the x-pencils.
 struct ProcessGrid {
@@ -66,8 +70,10 @@ struct ProcessGrid {
 std::string to_string(ProcessGrid processes);
 
 // Throws InputError, naming grid.process_grid, unless y * z is the number of ranks and neither y
-// nor z exceeds the number of cells along its axis.
-void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells);
+// nor z exceeds the number of cells along its axis. Fields in z_direct pencils also require that z
+// does not exceed the number of cells along x.
+void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells,
+                        Orientation fields = Orientation::x);
 
 // Pencil decomposition. Copies share the communicators. Rank = z_index * p_y + y_index, so that the
 // partners of the x-y transposes, which move the most data, have adjacent ranks. The memory does
@@ -99,6 +105,9 @@ class PencilGrid {
   Box box(Orientation orientation) const { return box(orientation, all_.rank()); }
   // Returns the cells of a rank.
   Box box(Orientation orientation, int rank) const;
+  // Returns the ranks that hold the parts of this rank's lines along an axis, in ascending order of
+  // the parts; null if the lines are whole.
+  const Communicator* ranks_along(Orientation orientation, int axis) const;
 
  private:
   Cells cells_;

@@ -1,6 +1,7 @@
 #include "pencil/poisson_solver.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/clock.hpp"
@@ -127,6 +128,7 @@ PoissonReport& PoissonReport::operator+=(const PoissonReport& other) {
   tridiagonal_seconds += other.tridiagonal_seconds;
   xy += other.xy;
   z += other.z;
+  turn += other.turn;
   return *this;
 }
 
@@ -193,6 +195,46 @@ BatchedTransform::Setting setting_of(const PencilGrid& grid, const PoissonProble
           options.memory};
 }
 
+// Transpose of fields in z_direct pencils to x-pencils in scratch memory, and back. Solutions and
+// entries that are not unknowns are moved bit by bit.
+class FieldTurn {
+ public:
+  FieldTurn(const PencilGrid& grid, const BatchedOptions& options)
+      : shape_(grid.box(Orientation::x).shape()),
+        memory_(options.memory),
+        transpose_(
+            "x-z transpose", grid.column(),
+            [grid](int rank) {
+              return grid.box(Orientation::x, grid.rank_of(grid.y_index(), rank));
+            },
+            [grid](int rank) {
+              return grid.box(Orientation::z_direct, grid.rank_of(grid.y_index(), rank));
+            },
+            options.comm, options.memory) {
+    memory_->reserve(BatchedMemory::rows,
+                     static_cast<std::size_t>(rows().plane_stride) * shape_[2]);
+  }
+
+  // X-pencil of the field, with rows aligned to 32 bytes.
+  FieldView rows() const {
+    const std::ptrdiff_t stride = (shape_[0] + 3) / 4 * 4;
+    return {memory_->data(BatchedMemory::rows),
+            stride,
+            stride * shape_[1],
+            shape_[0],
+            shape_[1],
+            shape_[2]};
+  }
+  void to_rows(const FieldView& field) { transpose_.backward(field, rows()); }
+  void from_rows(const FieldView& field) { transpose_.forward(rows(), field); }
+  const TransposeTraffic& traffic() const { return transpose_.traffic(); }
+
+ private:
+  Cells shape_;
+  std::shared_ptr<BatchedMemory> memory_;
+  BatchedTranspose transpose_;
+};
+
 }  // namespace
 
 struct BatchedPoisson::State {
@@ -202,11 +244,14 @@ struct BatchedPoisson::State {
         lines(make_batched_line_solver(
             problem_of_lines(grid, given.z.size(), given.z.periodic,
                              is_singular(given) && transform->has_first_column(),
-                             {transform->x_eigenvalues(), transform->y_eigenvalues()}, options))) {}
+                             {transform->x_eigenvalues(), transform->y_eigenvalues()}, options))) {
+    if (options.fields == Orientation::z_direct) turn.emplace(grid, options);
+  }
 
   PoissonProblem problem;
   std::unique_ptr<BatchedTransform> transform;
   std::unique_ptr<BatchedLines> lines;
+  std::optional<FieldTurn> turn;                              // empty for fields in x-pencils
   double transform_seconds = 0.0, tridiagonal_seconds = 0.0;  // including exchanges
 };
 
@@ -226,18 +271,25 @@ void BatchedPoisson::set_operator(double identity, double laplacian) {
 
 void BatchedPoisson::solve(const FieldView& field) {
   Clock clock;
-  state_->transform->forward(field);
+  const FieldView rows = state_->turn ? state_->turn->rows() : field;
+  if (state_->turn) {
+    state_->turn->to_rows(field);
+    lap(clock);
+  }
+  state_->transform->forward(rows);
   state_->transform_seconds += lap(clock);
   state_->lines->solve(state_->transform->coefficients());
   state_->tridiagonal_seconds += lap(clock);
-  state_->transform->backward(field);
+  state_->transform->backward(rows);
   state_->transform_seconds += lap(clock);
+  if (state_->turn) state_->turn->from_rows(field);
 }
 
 PoissonReport BatchedPoisson::report() const {
   PoissonReport report;
   report.xy = state_->transform->traffic();
   report.z = state_->lines->traffic();
+  if (state_->turn) report.turn = state_->turn->traffic();
   report.transform_seconds = state_->transform_seconds - report.xy.seconds;
   report.tridiagonal_seconds = state_->tridiagonal_seconds - report.z.seconds;
   return report;

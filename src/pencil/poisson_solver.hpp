@@ -46,11 +46,11 @@ struct PoissonOptions {
   PlaneMemory kept = {};
 };
 
-// Seconds spent and data sent by this rank, over all solves. Times of exchanges are in `xy` and `z`
-// only.
+// Seconds spent and data sent by this rank, over all solves. Times of exchanges are in `xy`, `z`
+// and `turn` only; `turn` is the transpose of fields in z_direct pencils to x-pencils and back.
 struct PoissonReport {
   double transform_seconds = 0.0, tridiagonal_seconds = 0.0;
-  TransposeTraffic xy, z;
+  TransposeTraffic xy, z, turn;
 
   PoissonReport& operator+=(const PoissonReport& other);
 };
@@ -173,7 +173,8 @@ class BatchedPoisson {
   void set_operator(double identity, double laplacian);
 
   // Replaces the right-hand side in the unknowns of this rank's cells by the solution; other
-  // entries keep their values. Collective.
+  // entries keep their values. The field is in pencils of the orientation of the options.
+  // Collective.
   void solve(const FieldView& field);
 
   // Times and traffic of all solves so far.

@@ -87,6 +87,11 @@ Transpose Transpose::between(const PencilGrid& grid, Orientation from, Orientati
         name, ranks, [&](int rank) { return grid.box(from, rank_of(rank)); },
         [&](int rank) { return grid.box(to, rank_of(rank)); }, source, target, backend);
   };
+  if (either(Orientation::x) && either(Orientation::z_direct))
+    return make("x-z transpose", grid.column(),
+                [&](int rank) { return grid.rank_of(grid.y_index(), rank); });
+  if (either(Orientation::z_direct))
+    return make("transpose of z pencils", grid.communicator(), [](int rank) { return rank; });
   if (!either(Orientation::z))
     return make("x-y transpose", grid.row(),
                 [&](int rank) { return grid.rank_of(rank, grid.z_index()); });

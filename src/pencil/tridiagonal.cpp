@@ -208,12 +208,38 @@ BatchedLinesProblem problem_of_lines(const PencilGrid& grid, int planes, bool pe
           shifts,        options.method, options.sweep, options.comm, options.memory};
 }
 
+namespace {
+
+// Returns the problem of whole lines in z_direct pencils, which needs no other rank.
+BatchedLinesProblem problem_of_whole_lines(const PencilGrid& grid, int planes, bool periodic,
+                                           const LineShifts& shifts,
+                                           const BatchedOptions& options) {
+  const Communicator& all = grid.communicator();
+  return {all.split(all.rank()),
+          [planes](int) {
+            return Range{0, planes};
+          },
+          planes,
+          periodic,
+          false,
+          shifts,
+          options.method,
+          options.sweep,
+          options.comm,
+          options.memory};
+}
+
+}  // namespace
+
 BatchedTridiagonal::BatchedTridiagonal(const PencilGrid& grid, int planes, bool periodic,
-                                       const BatchedOptions& options) {
-  const Cells own = grid.box(Orientation::x).shape();
+                                       const BatchedOptions& given) {
+  const BatchedOptions options = with_memory(given);
+  const Cells own = grid.box(options.fields).shape();
   const LineShifts none{std::vector<double>(own[0]), std::vector<double>(own[1])};
+  const bool whole = options.fields == Orientation::z_direct;
   lines_ = make_batched_line_solver(
-      problem_of_lines(grid, planes, periodic, false, none, with_memory(options)));
+      whole ? problem_of_whole_lines(grid, planes, periodic, none, options)
+            : problem_of_lines(grid, planes, periodic, false, none, options));
 }
 
 BatchedTridiagonal::~BatchedTridiagonal() = default;

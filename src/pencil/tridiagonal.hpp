@@ -147,6 +147,9 @@ struct BatchedOptions {
   Sweep sweep = Sweep::up;
   CommOptions comm = {};                            // options of exchanges between ranks
   std::shared_ptr<BatchedMemory> memory = nullptr;  // null: the solver allocates it
+  // Pencils of the fields: x or z_direct. Lines along z of z_direct pencils are solved locally with
+  // either method; a Poisson solver transposes such fields to x-pencils and back.
+  Orientation fields = Orientation::x;
 };
 
 // Batched FieldTridiagonal: one matrix for all lines of a field along z.

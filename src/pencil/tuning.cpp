@@ -40,8 +40,9 @@ std::optional<ProcessGrid> PencilOptions::forced_grid() const {
 
 void declare(ParameterSchema& schema, PencilOptions& options) {
   schema.add("grid.process_grid", options.process_grid,
-             {.meaning = "Number of ranks along y and z, such as \"2x4\"; auto: times all possible "
-                         "grids and uses the fastest"});
+             {.meaning = "Number of ranks along y and z, such as \"2x4\" (along y and x if "
+                         "dns.pencil_axis = \"z\"); auto: times all possible grids and uses the "
+                         "fastest"});
   schema.add(
       "grid.transpose", options.transpose,
       {.meaning =
@@ -57,6 +58,11 @@ bool fits_last_rank(const TuningProblem& problem, int axis, int ranks) {
          part(cells, ranks, ranks - 1).count() >= problem.cells_of_last_rank[axis];
 }
 
+// Axis along which the second number of a process grid divides the fields.
+int second_axis(const TuningProblem& problem) {
+  return problem.fields == Orientation::z_direct ? 0 : 2;
+}
+
 // Returns true if every rank along z has enough planes for the tridiagonal solver.
 bool fits_solver(const TuningProblem& problem, int ranks) {
   if (problem.tridiagonal.method == TridiagonalMethod::ftm || ranks == 1) return true;
@@ -67,8 +73,9 @@ bool fits_solver(const TuningProblem& problem, int ranks) {
 }
 
 bool fits(const TuningProblem& problem, ProcessGrid processes) {
-  return fits_last_rank(problem, 1, processes.y) && fits_last_rank(problem, 2, processes.z) &&
-         fits_solver(problem, processes.z);
+  return fits_last_rank(problem, 1, processes.y) &&
+         fits_last_rank(problem, second_axis(problem), processes.z) &&
+         processes.z <= problem.cells[2] && fits_solver(problem, processes.z);
 }
 
 // Returns the process grid with the largest number of ranks that is smaller than `ranks`.
@@ -139,12 +146,13 @@ double measure_batches(const Communicator& communicator, const TuningProblem& pr
                        const PencilGrid& grid, TransposeBackend way, int trials) {
   const BatchedOptions options{.method = problem.tridiagonal.method,
                                .comm = options_of_batches(way, problem.comm),
-                               .memory = std::make_shared<BatchedMemory>()};
+                               .memory = std::make_shared<BatchedMemory>(),
+                               .fields = problem.fields};
   BatchedPoisson poisson(grid, problem.poisson, options);
   const TridiagonalMatrix identity = identity_like(problem.poisson.z);
   BatchedTridiagonal lines(grid, identity.size(), identity.periodic, options);
   lines.set_matrix(identity);
-  const DeviceField field(grid.box(Orientation::x));
+  const DeviceField field(grid.box(problem.fields));
   return least_seconds(communicator, trials, [&] {
     for (int n = 0; n < problem.field_solves; ++n) lines.solve(field.view());
     poisson.solve(field.view());
@@ -191,9 +199,9 @@ std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
                                         const PencilOptions& options) {
   const auto grid = options.forced_grid();
   if (!grid) return candidates(ranks, problem);
-  check_process_grid(*grid, ranks, problem.cells);
-  for (const int axis : {1, 2}) {
-    const char name = axis == 1 ? 'y' : 'z';
+  check_process_grid(*grid, ranks, problem.cells, problem.fields);
+  for (const int axis : {1, second_axis(problem)}) {
+    const char name = static_cast<char>('x' + axis);
     if (!fits_last_rank(problem, axis, axis == 1 ? grid->y : grid->z))
       throw InputError(
           "grid.process_grid = \"{}\" leaves one cell along {} on the last rank, but the outflow "

@@ -16,7 +16,8 @@ namespace octant::pencil {
 
 // Parameters grid.process_grid and grid.transpose.
 struct PencilOptions {
-  std::string process_grid = "auto";          // "auto", or ranks along y and z such as "2x4"
+  // "auto", or ranks along y and z such as "2x4"; along y and x for fields in z_direct pencils.
+  std::string process_grid = "auto";
   std::optional<TransposeBackend> transpose;  // empty: the fastest
 
   // Returns the prescribed grid; empty for "auto". Throws InputError for any other text.
@@ -50,8 +51,9 @@ struct TuningProblem {
   TridiagonalOptions tridiagonal;
   // Number of FieldTridiagonal solves per Poisson solve: 3 with z-implicit diffusion.
   int field_solves = 0;
-  bool in_batches = false;  // true: BatchedPoisson and BatchedTridiagonal are used
-  CommOptions comm = {};    // options of batched solvers
+  bool in_batches = false;              // true: BatchedPoisson and BatchedTridiagonal are used
+  CommOptions comm = {};                // options of batched solvers
+  Orientation fields = Orientation::x;  // pencils of the fields; z_direct requires batches
   // Minimum number of cells along each axis on the last rank along it: 2 at an outflow.
   Cells cells_of_last_rank = {1, 1, 1};
 };

@@ -80,6 +80,25 @@ def test_dns_scales_over_ranks_and_process_grids() -> None:
         assert result["efficiency"] == pytest.approx(ratio * first["ranks"] / result["ranks"])
 
 
+def test_dns_counts_the_data_of_both_pencils() -> None:
+    """Implicit diffusion along z sends nothing with pencils along z."""
+    grid = ["--cells", "16,12,16", "--process-grid", "2x2", "--pencil-axis", "all"]
+    results = json_on_stdout("dns", *grid, "--schedule", "batches", *DNS_SERIES, ranks=4)
+    x, z = (r["bytes_by_purpose"] for r in results)
+    assert [r["pencil_axis"] for r in results] == ["x", "z"]
+    field = 16 * 12 * 16 * 8 / 4
+    # Per step of three stages: two ways, of which half of the data remain on the rank.
+    assert x["Poisson"] == pytest.approx(3 * 2 * 2 * field / 2, rel=0.1)
+    assert x["implicit diffusion"] == 3 * 3 * 2 * field / 2
+    assert x["whole rows"] == 0
+    assert z["Poisson"] == pytest.approx(x["Poisson"] + 3 * 2 * field / 2)
+    assert z["implicit diffusion"] == 0
+    assert z["whole rows"] > 3 * field / 2
+    for result in results:
+        assert sum(result["bytes_by_purpose"].values()) >= result["bytes_sent_per_step"] > 0
+        assert result["messages_by_purpose"]["Poisson"] > 0
+
+
 def test_dns_scales_weakly() -> None:
     """The cells along z grow with the ranks."""
     weak = ["--cells", "16,12,5", "--ranks", "1,2", "--weak", "--process-grid", "1x*"]

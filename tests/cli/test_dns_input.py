@@ -26,6 +26,7 @@ from running import Outcome, octant, run, run_well
         ("dns.viscosity=-1.0", ["dns.viscosity"]),
         ("dns.diffusion=implicitly", ["dns.diffusion", "implicit"]),
         ("dns.schedule=batch", ["dns.schedule", "batches"]),
+        ("dns.pencil_axis=y", ["dns.pencil_axis", "x", "z"]),
         ("dns.viscositi=1.0", ["dns.viscositi", "dns.viscosity"]),
         ("grid.cells=[24, 15, 1]", ["grid.cells"]),
         ("problem.name=chanel", ["problem.name", "channel"]),
@@ -34,6 +35,20 @@ from running import Outcome, octant, run, run_well
 )
 def test_wrong_parameters_are_refused(setting: str, fragments: list[str], tmp_path: Path) -> None:
     assert_refused(run(tmp_path / "run", SMALL_CHANNEL, setting), *fragments)
+
+
+def test_pencils_along_z_are_refused_where_they_cannot_work(tmp_path: Path) -> None:
+    z = "dns.pencil_axis=z"
+    refused = run(tmp_path / "planes", SMALL_CHANNEL, z, "dns.schedule=planes")
+    assert_refused(refused, "dns.pencil_axis", "dns.schedule", "batches")
+    narrow = ("grid.cells=[2, 12, 12]", "grid.process_grid=1x3")
+    assert_refused(
+        run(tmp_path / "narrow", SMALL_CHANNEL, z, *narrow, ranks=3),
+        "grid.process_grid",
+        "dns.pencil_axis",
+        "2 cells along x",
+    )
+    run_well(tmp_path / "wide", SMALL_CHANNEL, *narrow, "time.max_steps=1", ranks=3)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,61 @@ def test_schedules_give_the_same_bits(case: str, processes: str, tmp_path: Path)
     assert statistics(batches.directory) == statistics(planes.directory)
 
 
+# Explicit, z-implicit and implicit diffusion; walls, and a periodic box.
+ALL_GRIDS = ("channel_explicit", "channel_implicit_z", "vortices_implicit_z", "cavity_implicit")
+GRIDS = ("1x1", "1x2", "2x1", "1x3", "3x1", "2x2", "1x4", "4x1", "2x3", "3x2")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pencils_along_z_give_the_same_bits(case: str, tmp_path: Path) -> None:
+    flow, diffusion = CASES[case]
+    setting = f"dns.diffusion={diffusion}"
+    alone = on_ranks(tmp_path, flow, "1x1", setting)
+    for processes in GRIDS if case in ALL_GRIDS else ("1x2", "2x2"):
+        other = on_ranks(tmp_path / "z", flow, processes, setting, "dns.pencil_axis=z")
+        assert "in batches, pencils along z" in other.text
+        assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], processes
+        history = [(r.directory / "history.csv").read_text() for r in (other, alone)]
+        assert history[0] == history[1], processes
+        assert statistics(other.directory) == statistics(alone.directory), processes
+
+
+@pytest.mark.parametrize(("first", "second"), [("x", "z"), ("z", "x")])
+@pytest.mark.parametrize("case", ["channel_implicit_z", "vortices_implicit_z", "fountain_implicit"])
+def test_a_restart_in_other_pencils_gives_the_same_bits(
+    case: str, first: str, second: str, tmp_path: Path
+) -> None:
+    flow, diffusion = CASES[case]
+    setting = f"dns.diffusion={diffusion}"
+    whole = on_ranks(tmp_path, flow, "1x1", setting)
+    cut = tmp_path / "cut"
+    run_well(
+        cut,
+        flow,
+        setting,
+        STATISTICS,
+        "grid.process_grid=1x3",
+        f"dns.pencil_axis={first}",
+        "time.max_steps=7",
+        ranks=3,
+    )
+    resumed = run_well(
+        cut,
+        flow,
+        setting,
+        STATISTICS,
+        "grid.process_grid=2x2",
+        f"dns.pencil_axis={second}",
+        restart="latest",
+        ranks=4,
+    )
+    assert "at step 7" in resumed.text
+    assert differing_fields(resumed.last_snapshot, whole.last_snapshot) == []
+    assert statistics(resumed.directory) == statistics(whole.directory)
+    history = [(r.directory / "history.csv").read_text() for r in (resumed, whole)]
+    assert history[0] == history[1]
+
+
 # What P-TDMA makes of lines depends on the process grid.
 @pytest.mark.parametrize("processes", ["1x3", "2x2"])
 @pytest.mark.parametrize("case", ["vortices_implicit_z", "cavity_implicit", "fountain_implicit"])

@@ -143,8 +143,8 @@ TEST(TransposeBench, CountsWhatLeavesARank) {
   const int ranks = world().size();
   const pencil::Cells cells{16, 12, 12};
   for (const auto backend : {pencil::TransposeBackend::p2p, pencil::TransposeBackend::pairwise}) {
-    const TransposeResult result = measure_transpose(
-        world(), cells, {1, ranks}, pencil::Orientation::y, pencil::Orientation::z, backend, 2);
+    const TransposeResult result =
+        measure_transpose(world(), cells, {1, ranks}, route_of("y-z"), backend, 2);
     const double share = (ranks - 1.0) / ranks;
     EXPECT_NEAR(result.bytes.mean, 8.0 * 16 * 12 * 12 / ranks * share, 1.0);
     EXPECT_EQ(result.messages.most, ranks - 1);
@@ -204,6 +204,33 @@ TEST(TridiagonalBench, SolvesByThePapersAlgorithms) {
               EXPECT_NEAR(found(i, j, k), wanted(i, j, k), 1e-14) << periodic;
       }
     }
+}
+
+// Fields go to y-pencils and back; the end planes are the same.
+TEST(TridiagonalBench, CountsTheDetourByWayOfYPencils) {
+  const int ranks = world().size();
+  for (const pencil::ProcessGrid processes : {pencil::ProcessGrid{1, ranks}, {ranks, 1}}) {
+    TridiagonalCase setup{{24, 24, 24}, processes, "direct"};
+    const TridiagonalResult direct = measure_tridiagonal(world(), setup, 1);
+    setup.method = "detour";
+    const TridiagonalResult detour = measure_tridiagonal(world(), setup, 1);
+    const double field = 8.0 * 24 * 24 * 24 / ranks, away = 1.0 - 1.0 / processes.y;
+    EXPECT_NEAR(detour.field_bytes.mean, direct.field_bytes.mean + 2.0 * field * away, 8.0 * 24);
+    EXPECT_EQ(detour.field_messages.most, direct.field_messages.most + 2 * (processes.y - 1));
+    EXPECT_GT(detour.field_seconds, 0.0);
+  }
+}
+
+TEST(TransposeBench, AddsTheTransposesOfARoute) {
+  const int ranks = world().size();
+  const pencil::Cells cells{12, 12, 12};
+  const auto p2p = pencil::TransposeBackend::p2p;
+  const auto bytes = [&](const char* route) {
+    return measure_transpose(world(), cells, {1, ranks}, route_of(route), p2p, 1).bytes.mean;
+  };
+  EXPECT_EQ(bytes("x-y-z"), bytes("x-y") + bytes("y-z"));
+  EXPECT_EQ(bytes("zd-x-y-z"), bytes("x-zd") + bytes("x-y-z"));
+  for (const char* wrong : {"x", "", "x-w", "xy"}) EXPECT_THROW(route_of(wrong), InputError);
 }
 
 TEST(TridiagonalBench, TimesBatchesOnOneRankAlone) {

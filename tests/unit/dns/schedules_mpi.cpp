@@ -128,11 +128,13 @@ std::vector<pencil::ProcessGrid> process_grids(const Case& c) {
 // A flow, and what it refers to.
 class Trial {
  public:
-  Trial(const Case& c, pencil::ProcessGrid processes, ScheduleKind schedule)
+  Trial(const Case& c, pencil::ProcessGrid processes, ScheduleKind schedule,
+        Axis pencil_axis = Axis::x)
       : parameters_(c.flow),
         domain_(Communicator::world(), Grid(c.grid, Boundaries(c.flow, c.grid.size).periodic(2)),
                 Boundaries(c.flow, c.grid.size), processes) {
     parameters_.schedule = schedule;
+    parameters_.pencil_axis = pencil_axis;
     pencil::PoissonOptions solvers;
     solvers.tridiagonal.method = c.flow.poisson;
     flow_ = std::make_unique<Flow>(domain_, parameters_, c.scalar, solvers, CommOptions{});
@@ -279,6 +281,78 @@ TEST_P(Schedules, go_on_from_each_others_state) {
     third.flow().step(k_step);
     expect_agreement(third.bits(), whole.bits(), what);
   });
+}
+
+// Process grids that leave two cells along x to each rank in pencils along z.
+bool has_pencils_along_z(const Case& c, pencil::ProcessGrid processes) {
+  return 2 * processes.z <= c.grid.cells[0];
+}
+
+TEST_P(Schedules, have_the_same_bits_with_pencils_along_z) {
+  for_all({Method::ftm}, [](const Case& c, pencil::ProcessGrid processes, const std::string& what) {
+    if (!has_pencils_along_z(c, processes)) return;
+    Trial rows(c, processes, ScheduleKind::planes),
+        lines(c, processes, ScheduleKind::batches, Axis::z);
+    for (Trial* trial : {&rows, &lines}) {
+      trial->stir();
+      for (int n = 0; n < 3; ++n) trial->flow().step(k_step);
+    }
+    expect_agreement(rows.bits(), lines.bits(), what);
+    expect_agreement(rows.flow().mean_force(), lines.flow().mean_force(), what);
+    const Totals a = measure(rows.flow()), b = measure(lines.flow());
+    EXPECT_TRUE(!k_same || same_totals(a, b)) << what;
+    const bool sends = processes.z > 1;
+    EXPECT_EQ(lines.flow().poisson_report().turn.bytes > 0, sends) << what;
+    if (c.flow.diffusion == Diffusion::implicit_z) {
+      EXPECT_EQ(lines.flow().diffusion_report().z.bytes, 0) << what;
+    }
+  });
+}
+
+TEST_P(Schedules, go_on_in_pencils_of_another_axis) {
+  for_all({Method::ftm}, [](const Case& c, pencil::ProcessGrid processes, const std::string& what) {
+    if (!has_pencils_along_z(c, processes)) return;
+    Trial whole(c, processes, ScheduleKind::batches, Axis::z),
+        first(c, processes, ScheduleKind::batches, Axis::z),
+        second(c, processes, ScheduleKind::planes);
+    whole.stir();
+    for (int n = 0; n < 3; ++n) whole.flow().step(k_step);
+    first.stir();
+    first.flow().step(k_step);
+    second.take(first);
+    second.flow().step(k_step);
+    first.take(second);
+    first.flow().step(k_step);
+    expect_agreement(first.bits(), whole.bits(), what);
+  });
+}
+
+TEST_P(Schedules, agree_with_ptdma_in_pencils_along_z) {
+  for_all({Method::ptdma},
+          [](const Case& c, pencil::ProcessGrid processes, const std::string& what) {
+            if (!has_pencils_along_z(c, processes)) return;
+            Trial rows(c, processes, ScheduleKind::batches),
+                lines(c, processes, ScheduleKind::batches, Axis::z);
+            for (Trial* trial : {&rows, &lines}) {
+              trial->stir();
+              trial->flow().step(k_step);
+            }
+            const std::vector<double> a = rows.bits(), b = lines.bits();
+            double largest = 0.0, difference = 0.0;
+            for (std::size_t n = 0; n < a.size(); ++n) {
+              largest = std::max(largest, std::abs(a[n]));
+              difference = std::max(difference, std::abs(a[n] - b[n]));
+            }
+            EXPECT_LE(difference, 1e-11 * largest) << what;
+          });
+}
+
+TEST(PencilsAlongZ, are_refused_with_the_schedule_of_planes) {
+  Case c = periodic_box();
+  EXPECT_THROW(Trial(c, {Communicator::world().size(), 1}, ScheduleKind::planes, Axis::z),
+               InputError);
+  c.flow.pencil_axis = Axis::z;
+  EXPECT_TRUE(in_batches(c.flow));
 }
 
 TEST_P(Schedules, tell_where_a_flow_has_broken_down) {

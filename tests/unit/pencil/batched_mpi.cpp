@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -319,6 +321,107 @@ TEST(BatchedTridiagonal, HasTheBitsOfThePlanesAndLeavesTheWallAlone) {
         }
 }
 
+// Part of an array in pencils of a rank.
+Field part_of_array(const Array& array, const Box& box) {
+  Field field(box);
+  for (int k = 0; k < field.nz(); ++k)
+    for (int j = 0; j < field.ny(); ++j)
+      for (int i = 0; i < field.nx(); ++i)
+        field(i, j, k) = array(box[0].begin + i, box[1].begin + j, box[2].begin + k);
+  return field;
+}
+
+// Expects the cells of a rank's pencil to be those of an array.
+void expect_part(const DeviceField& device, const Box& box, const Array& array,
+                 const std::string& what) {
+  Field field(box);
+  device.copy_to(field);
+  for (int k = 0; k < field.nz(); ++k)
+    for (int j = 0; j < field.ny(); ++j)
+      for (int i = 0; i < field.nx(); ++i)
+        ASSERT_EQ(field(i, j, k), array(box[0].begin + i, box[1].begin + j, box[2].begin + k))
+            << what;
+}
+
+// Process grids that leave every rank cells along x and y in direct z pencils.
+std::vector<ProcessGrid> grids_of_direct_pencils(const Cells& cells) {
+  return process_grids(world().size(), cells[1], std::min(cells[0], cells[2] / 3));
+}
+
+TEST(PencilsAlongZ, HaveTheBitsOfPoissonSolutionsInXPencils) {
+  const Cells cells{11, 10, 26};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  const AxisConditions faces{dirichlet, dirichlet, Location::face};
+  for (const AxisConditions& x : {AxisConditions{}, walls, faces})
+    for (const AxisConditions& z : {AxisConditions{}, walls, faces})
+      for (const TridiagonalMethod method : values_of<TridiagonalMethod>())
+        for (const ProcessGrid processes : grids_of_direct_pencils(cells)) {
+          const Operator op{problem_of(x, walls, z, cells)};
+          const Array f = random_array(cells, 4);
+          const PencilGrid grid(world(), cells, processes);
+          const Array expected = solved_in_batches(grid, op, f, Sweep::up, method);
+          const Box box = grid.box(Orientation::z_direct);
+          DeviceField device(box);
+          device.copy_from(part_of_array(f, box));
+          BatchedPoisson solver(grid, op.problem,
+                                {.method = method, .fields = Orientation::z_direct});
+          solver.solve(device.view());
+          const std::string what = fmt::format("{}, x {}, z {}, {}", to_string(processes),
+                                               to_string(x), to_string(z), name_of(method));
+          expect_part(device, box, expected, what);
+          const TransposeTraffic turn = solver.report().turn;
+          EXPECT_EQ(turn.messages, 2 * (processes.z - 1)) << what;
+        }
+}
+
+// Whole lines need no message with either method.
+TEST(PencilsAlongZ, SolveLinesAlongZWithTheBitsOfFtm) {
+  const Cells cells{19, 8, 18};
+  const Array f = random_array(cells, 1);
+  for (const ProcessGrid processes : grids_of_direct_pencils(cells))
+    for (const AxisConditions& z : k_all_conditions)
+      for (const TridiagonalMethod method : values_of<TridiagonalMethod>()) {
+        const PencilGrid grid(world(), cells, processes);
+        const TridiagonalMatrix matrix = diffusion(z, cells_along_z(z, cells[2]));
+        BatchedTridiagonal rows(grid, matrix.size(), matrix.periodic);
+        BatchedTridiagonal lines(grid, matrix.size(), matrix.periodic,
+                                 {.method = method, .fields = Orientation::z_direct});
+        rows.set_matrix(matrix);
+        lines.set_matrix(matrix);
+        const Box box = grid.box(Orientation::z_direct);
+        DeviceField device(box);
+        device.copy_from(part_of_array(f, box));
+        lines.solve(device.view());
+        expect_part(device, box, solved_on_device(grid, rows, f),
+                    fmt::format("{}, {}, {}", to_string(processes), to_string(z), name_of(method)));
+        EXPECT_EQ(lines.traffic().bytes, 0);
+      }
+}
+
+// Cells of a periodic array around the pencil of a rank, including edges and corners.
+TEST(PencilsAlongZ, HaveGhostsFromOtherRanks) {
+  const Cells cells{9, 8, 6};
+  const Array array = random_array(cells, 7);
+  for (const ProcessGrid processes : grids_of_direct_pencils(cells)) {
+    const PencilGrid grid(world(), cells, processes);
+    const Box box = grid.box(Orientation::z_direct);
+    Field field = part_of_array(array, box);
+    DeviceField device(box);
+    device.copy_from(field);
+    BatchedHalo halo(grid, {true, true, true}, {}, Orientation::z_direct);
+    const FieldView view = device.view();
+    for (const int axis : {0, 1, 2}) halo.fill({&view, 1}, axis);
+    device.copy_to(field);
+    const int ghost_x = processes.z > 1 ? 1 : 0, ghost_y = processes.y > 1 ? 1 : 0;
+    for (int k = 0; k < field.nz(); ++k)
+      for (int j = -ghost_y; j < field.ny() + ghost_y; ++j)
+        for (int i = -ghost_x; i < field.nx() + ghost_x; ++i)
+          ASSERT_EQ(field.row(k, j)[i], array((box[0].begin + i + cells[0]) % cells[0],
+                                              (box[1].begin + j + cells[1]) % cells[1], k))
+              << to_string(processes) << " at " << i << ", " << j << ", " << k;
+  }
+}
+
 // Every ghost, of fields with other numbers everywhere.
 TEST(BatchedHalo, FillsTheGhostsThatHaloFills) {
   const Cells cells{6, 8, 9};
@@ -334,7 +437,7 @@ TEST(BatchedHalo, FillsTheGhostsThatHaloFills) {
         }
         // What Halo copies where an axis is whole is for others to do here.
         Halo halo(grid, periodic_y && processes.y > 1, periodic_z && processes.z > 1);
-        BatchedHalo batched(grid, periodic_y, periodic_z, {});
+        BatchedHalo batched(grid, {false, periodic_y, periodic_z}, {});
         Field* const all[] = {&fields[0], &fields[1]};
         halo.fill_y(all);
         halo.fill_z(all);

@@ -8,7 +8,8 @@ namespace {
 
 using namespace reference;
 
-const Orientation k_orientations[] = {Orientation::x, Orientation::y, Orientation::z};
+const Orientation k_orientations[] = {Orientation::x, Orientation::y, Orientation::z,
+                                      Orientation::z_direct};
 
 TEST(PencilGrid, GivesEveryCellToOneRankInEveryOrientation) {
   const Cells cells{11, 9, 13};
@@ -32,11 +33,35 @@ TEST(PencilGrid, GivesEveryCellToOneRankInEveryOrientation) {
   }
 }
 
+TEST(PencilGrid, NamesTheRanksThatHoldTheOtherPartsOfALine) {
+  const Cells cells{11, 9, 13};
+  for (const ProcessGrid processes : process_grids(world().size(), 9, 9)) {
+    const PencilGrid grid(world(), cells, processes);
+    for (const Orientation orientation : k_orientations) {
+      const Box own = grid.box(orientation);
+      for (int axis = 0; axis < 3; ++axis) {
+        const Communicator* ranks = grid.ranks_along(orientation, axis);
+        EXPECT_EQ(ranks == nullptr, own[axis] == (Range{0, cells[axis]}));
+        if (!ranks) continue;
+        EXPECT_EQ(own[axis], part(cells[axis], ranks->size(), ranks->rank()));
+        // The other axes are the same on all of these ranks.
+        for (const int other : {(axis + 1) % 3, (axis + 2) % 3})
+          for (const int end : {own[other].begin, own[other].end}) {
+            EXPECT_EQ(ranks->max(end), end) << to_string(processes) << axis;
+            EXPECT_EQ(ranks->max(-end), -end) << to_string(processes) << axis;
+          }
+      }
+    }
+    EXPECT_EQ(grid.box(Orientation::z_direct)[1], grid.box(Orientation::x)[1]);
+  }
+}
+
 TEST(PencilGrid, RefusesWhatDoesNotFit) {
   const int ranks = world().size();
-  const auto refusal = [&](ProcessGrid processes, const Cells& cells) -> std::string {
+  const auto refusal = [&](ProcessGrid processes, const Cells& cells,
+                           Orientation fields = Orientation::x) -> std::string {
     try {
-      check_process_grid(processes, ranks, cells);
+      check_process_grid(processes, ranks, cells, fields);
     } catch (const InputError& error) {
       return error.what();
     }
@@ -47,6 +72,10 @@ TEST(PencilGrid, RefusesWhatDoesNotFit) {
   EXPECT_NE(refusal({ranks, 1}, {64, ranks - 1, 64}).find("along y"), std::string::npos);
   EXPECT_NE(refusal({1, ranks}, {64, 64, ranks - 1}).find("along z"), std::string::npos);
   EXPECT_EQ(refusal({1, ranks}, {1, 1, ranks}), "");
+  EXPECT_EQ(refusal({1, ranks}, {ranks, 1, ranks}, Orientation::z_direct), "");
+  EXPECT_NE(
+      refusal({1, ranks}, {ranks - 1, 1, ranks}, Orientation::z_direct).find("dns.pencil_axis"),
+      std::string::npos);
 }
 
 double value_at(int i, int j, int k) { return i + 100.0 * j + 10000.0 * k; }
@@ -71,7 +100,9 @@ TEST(Transpose, MovesEveryCellBetweenAnyOrientationsAndOrdersOfAxes) {
       for (const auto& [from, to] : {std::pair{Orientation::x, Orientation::y},
                                      {Orientation::y, Orientation::z},
                                      {Orientation::x, Orientation::z},
-                                     {Orientation::z, Orientation::x}})
+                                     {Orientation::z, Orientation::x},
+                                     {Orientation::x, Orientation::z_direct},
+                                     {Orientation::z_direct, Orientation::y}})
         for (const auto& order : orders) {
           auto transpose = Transpose::between(grid, from, to, backend, {0, 1, 2}, order);
           const auto source = filled(Layout::ordered(grid.box(from)));
@@ -97,6 +128,22 @@ TEST(Transpose, SendsOnlyWhatOtherRanksNeed) {
   transpose.forward(from.data(), to.data());
   EXPECT_EQ(transpose.traffic().bytes, 8 * (box.cells() - kept));
   EXPECT_EQ(transpose.traffic().messages, ranks - 1);
+}
+
+TEST(Transpose, ReachesDirectZPencilsWithinAColumn) {
+  const Cells cells{12, 12, 12};
+  const int ranks = world().size();
+  for (const ProcessGrid processes : process_grids(ranks, 12, 12)) {
+    const PencilGrid grid(world(), cells, processes);
+    auto transpose =
+        Transpose::between(grid, Orientation::x, Orientation::z_direct, TransposeBackend::p2p);
+    const Box box = grid.box(Orientation::x), target = grid.box(Orientation::z_direct);
+    std::vector<double> from(box.cells()), to(target.cells());
+    transpose.forward(from.data(), to.data());
+    EXPECT_EQ(transpose.traffic().messages, processes.z - 1);
+    const std::int64_t kept = std::int64_t{target[0].count()} * box[1].count() * box[2].count();
+    EXPECT_EQ(transpose.traffic().bytes, 8 * (box.cells() - kept));
+  }
 }
 
 TEST(Halo, BringsTheNeighboursCellsAndCorners) {
