@@ -232,7 +232,14 @@ def test_tridiagonal_counts_fewer_bytes_for_ptdma() -> None:
         "tridiagonal", "--cells", "16,16,128", "--repeats", 1, "--process-grid", "1x2", ranks=2
     )
     by_method = {result["method"]: result for result in results}
-    assert set(by_method) == {"ftm", "algorithm_1", "algorithm_2", "two_sweeps"}
+    assert set(by_method) == {
+        "ftm",
+        "algorithm_1",
+        "algorithm_2",
+        "two_sweeps",
+        "direct",
+        "detour",
+    }
     assert 32 * by_method["two_sweeps"]["bytes_mean"] == by_method["ftm"]["bytes_mean"]
 
 
