@@ -10,13 +10,14 @@ namespace octant {
 //   d (kinetic + internal + potential) = potential d ln a.
 //
 // The error is the accumulated difference of both sides, minus the energy added by processes and
-// minus changes by resolution. Refinement, derefinement and particles that change to another level
-// change the discrete potential energy of the same matter at the same positions without work. If
-// dual energy overwrites energies, new cells also gain the energy of motions that the old cells did
-// not resolve. Where cooling concentrates gas in one or two cells, numerical diffusion transports
-// gas to neighbouring cells, against its own gravity; the work that the diffused gas does not do
-// appears as heat, which is radiated. `spared` records this work and the energy that dual energy
-// overwrites.
+// minus changes of resolution (`resolution`): refinement, derefinement and the reassignment of
+// particles to another level change the discrete potential energy of matter that does not move; if
+// the dual-energy formalism overwrites energies, new cells also gain the energy of motions that the
+// old cells did not resolve. Where cooling concentrates gas in one or two cells, numerical
+// diffusion lifts gas into neighbouring cells against gravity. The gravitational kicks do not
+// subtract this work from the energy of the gas, which is heated and radiates when it falls back.
+// `spared` accumulates this work, minus the energy that the dual-energy formalism overwrites
+// (docs/galaxy.md).
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the start

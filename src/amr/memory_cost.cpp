@@ -45,7 +45,7 @@ double MemoryCost::weight_of(const particles::Kind& kind, int words) const {
   const MemoryWeights& weights = options_.balance.weights;
   const double particle = weights.particle > 0.0 ? weights.particle : particle_bytes(words);
   if (kind.name != k_sinks) return particle;
-  return weights.sink > 0.0 ? weights.sink : k_sink_particles * particle;
+  return weights.sink > 0.0 ? weights.sink : k_sink_weight * particle;
 }
 
 ByBlock<double> MemoryCost::by_block() const {

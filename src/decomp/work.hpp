@@ -92,9 +92,9 @@ struct MemoryWeights {
 double block_bytes(int block_size, int numbers);
 // Bytes of a particle whose row has this many 8-byte words.
 double particle_bytes(int words);
-// Number of particles with the same cost as a sink: sinks are rare, but feedback and accretion
-// visit many cells.
-inline constexpr double k_sink_particles = 8.0;
+// Default memory weight of a sink, in units of that of another particle. It exceeds the memory of a
+// sink, because its feedback and accretion visit many cells.
+inline constexpr double k_sink_weight = 8.0;
 
 // Time of a rank for one level since the last load balancing, as far as it depends on the amount of
 // work.

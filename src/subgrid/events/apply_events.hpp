@@ -356,7 +356,8 @@ struct SummedEvents {
     }
   }
 
-  // Returns the blast of each of this rank's `count` events, or Blast{} for one without a cell.
+  // Returns the results of this rank's `count` events; Blast{} for an event with no cell centre
+  // within its radius.
   std::vector<Blast> blasts(std::size_t count) const {
     std::vector<Blast> blasts(count);
     for (std::size_t n = 0; n < results.size(); ++n)
