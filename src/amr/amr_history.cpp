@@ -22,7 +22,7 @@ void add_energy_columns(Columns& columns, const Totals& totals) {
               totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
 }
 
-// Adds the totals of grey radiation and of the groups of photons.
+// Adds the totals of grey radiation and of the photon groups.
 void add_radiation_columns(Columns& columns, const RadiationTotals& radiation,
                            const radiation::RadiationOptions& options) {
   if (options.enabled) {

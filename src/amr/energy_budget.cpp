@@ -6,8 +6,9 @@ namespace octant {
 
 namespace {
 
-// Mean over ln a of a quantity that is a power of a between the values `from` and `to`, as the
-// potential energy during structure formation; the arithmetic mean if there is no such power.
+// Mean over ln a of a quantity that follows a power law of the scale factor between the values
+// `from` and `to`, such as the potential energy during structure formation; the arithmetic mean if
+// there is no such power law.
 double mean_of_power_law(double from, double to) {
   const double ratio = to / from;
   if (!(ratio > 0.0) || std::abs(ratio - 1.0) < 1e-6) return 0.5 * (from + to);

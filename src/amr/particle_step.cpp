@@ -46,8 +46,8 @@ void ParticleStep::deposit_from(int coarsest) {
   matter_.update_density(coarsest);
 }
 
-// The potential energy uses the potential of the remaining matter, without self-potentials (see
-// GravityStep::potential_energy()).
+// Collects the totals of particles that have left the domain. Their potential energy is that in the
+// potential of the remaining matter, without self-potentials (GravityStep::potential_energy()).
 void ParticleStep::collect_outflow() {
   std::function<particles::VectorField(int)> potentials;
   if (gravity_.solver()) potentials = [&](int level) { return gravity_.potential(level); };

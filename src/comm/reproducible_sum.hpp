@@ -1,4 +1,4 @@
-// Sums of doubles whose bits do not depend on the order of the terms or the number of ranks.
+// Bitwise-reproducible sums of doubles: independent of the order of terms and the number of ranks.
 #pragma once
 
 #include <array>

@@ -127,7 +127,8 @@ class DnsModel final : public Model {
     return paths;
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& stem) override {
-    // Statistics come first: a run that ends in between writes them again after its restart.
+    // Statistics are written before the checkpoint: if the run is interrupted in between, a restart
+    // from the previous checkpoint writes them again.
     write_statistics_beside(stem);
     write_dns_checkpoint(simulation_, progress, stem);
   }

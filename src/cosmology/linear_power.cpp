@@ -21,7 +21,7 @@ double top_hat(double x) {
   return 3.0 * (std::sin(x) - x * std::cos(x)) / (x * x * x);
 }
 
-// Pressureless transfer function, eqs. 19-20 with q from eq. 10.
+// Pressureless transfer function: Eisenstein & Hu (1998), eqs. 19-20 with q from eq. 10.
 double pressureless(double q, double alpha, double beta) {
   const double c = 14.2 / alpha + 386.0 / (1.0 + 69.9 * std::pow(q, 1.08));
   const double l = std::log(std::numbers::e + 1.8 * beta * q);

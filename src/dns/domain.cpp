@@ -108,7 +108,7 @@ double tanh_lower(double s, double g) { return 1.0 + std::tanh((s - 1.0) * g) / 
 double tanh_upper(double s, double g) { return std::tanh(s * g) / std::tanh(g); }
 double cosine(double s, double) { return 0.5 * (1.0 - std::cos(M_PI * s)); }
 
-// Mappings in the order of Stretching, up to `file`.
+// One mapping for each Stretching before `file`, in the same order.
 constexpr Mapping k_mappings[] = {uniform, tanh_both, tanh_lower, tanh_upper, cosine};
 
 std::vector<double> faces_from_file(const GridOptions& options) {

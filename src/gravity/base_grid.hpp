@@ -77,7 +77,7 @@ class BaseGrid {
   std::unique_ptr<BaseFourierSolver> fourier_;
   bool connected_ = false;  // true if fourier_ uses the patches of level()
   WaveNumbers waves_;       // set at the first use of a WaveFactor
-  // Green functions by Laplacian, for the periodic or isolated domain
+  // Green's functions, one per discrete Laplacian, for the periodic or isolated domain
   std::map<Laplacian, ModeFactors> greens_;
 };
 

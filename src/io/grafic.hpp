@@ -42,7 +42,8 @@ class GraficFile {
   // Header of the file.
   const GraficHeader& header() const { return header_; }
 
-  // Reads some planes as [plane][y][x]. Throws InputError with the plane if its markers are wrong.
+  // Reads planes as [plane][y][x]. Throws InputError that names the plane if its record markers are
+  // inconsistent.
   std::vector<float> planes(RowRange planes) const;
 
  private:

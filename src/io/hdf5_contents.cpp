@@ -131,7 +131,7 @@ std::string Hdf5Heaps::text(hid_t attribute) {
 
 namespace {
 
-// Attributes of Octant are much smaller: a larger size indicates damage.
+// Maximum accepted size of an attribute in bytes; larger sizes indicate a damaged file.
 constexpr hsize_t k_largest_attribute = hsize_t{1} << 26;
 
 // Reads text; fixed-length text is padded.

@@ -13,7 +13,7 @@ namespace octant::particles {
 
 namespace {
 
-// Kinds in their fixed order. Ids of the n-th begin at n 2^62.
+// Kinds in their fixed order. Ids of kind n, counted from 0, begin at n * 2^62.
 constexpr std::array<std::string_view, 4> k_known_kinds{"dark", "stars", "sinks", "tracers"};
 
 // Maximum number of columns beside those of all kinds and the id.

@@ -33,7 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_mass(std::int64_t* cell, std::int64_t mass)
   Kokkos::atomic_add(cell, mass);  // integer sum
 }
 
-// Returns the fraction `weight` of a mass, rounded, at most the mass.
+// Returns weight times mass, rounded to whole quanta and limited to the mass.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t share(std::int64_t mass, double weight) {
   const std::int64_t part = nearest_quanta(static_cast<double>(mass) * weight);
   return part < mass ? part : mass;

@@ -22,7 +22,7 @@ struct RamsesLevels {
   int of_mesh(int level) const { return level - base; }
 };
 
-// Throws the InputError for an output that is inconsistent with the parameters or in itself.
+// Throws InputError: the output is inconsistent, in itself or with the parameters.
 [[noreturn]] void refuse_ramses(const RamsesFacts& attributes, const std::string& what);
 
 // Start time of the run. In cosmological runs it follows from the scale factor, since the time

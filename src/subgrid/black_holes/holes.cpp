@@ -7,7 +7,7 @@ namespace octant::subgrid {
 
 namespace {
 
-// Calls visit(name, unit, description, value) for each column of a black hole.
+// Calls visit(name, unit, description, value) for each column of the table of black holes.
 template <class HoleOrConst, class Visit>
 void for_columns(HoleOrConst& hole, const Visit& visit) {
   visit("birth_time", "time", "formation time of the black hole", hole.birth_time);

@@ -132,7 +132,7 @@ class CellRates {
   KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const {
     return hints_.guess(row_, energy / primordial_);
   }
-  // Internal energy per mass at a node, in erg g^-1.
+  // Specific internal energy at a node, in erg g^-1.
   KOKKOS_FORCEINLINE_FUNCTION double energy(int node) const {
     return with_metals(value<double>(node, k_internal), node);
   }

@@ -51,7 +51,7 @@ struct EventTarget {
 
 namespace events {
 
-// Gas of the blocks of a level that events affect.
+// Gas in those blocks of a level that are affected by events.
 template <class Event>
 struct AffectedCells {
   GasLevel level;

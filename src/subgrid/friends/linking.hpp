@@ -75,8 +75,8 @@ inline Box bounding_box(std::span<const Point> points) {
   return box;
 }
 
-// Throws RunError if points in a box cannot be linked: coordinates that are not finite or span more
-// than one period.
+// Throws RunError if coordinates of points are not finite, or extend over more than one period of
+// the box.
 void check_points(std::span<const Point> points, const Box& box, const Linking& linking);
 
 // Lower bound of separation_squared() for a point in each box. The rounding is the same, so the
