@@ -351,9 +351,9 @@ launch=()
 prepare_run() {
   local share=$((cores / ${ranks:-1}))
   export OMP_NUM_THREADS=${threads:-${OMP_NUM_THREADS:-$((share > 0 ? share : 1))}}
-  export OMP_PROC_BIND=${OMP_PROC_BIND:-false} GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}
+  export OMP_PROC_BIND=${OMP_PROC_BIND:-false} PATH=$venv/bin:$PATH
+  [[ -n ${OMP_WAIT_POLICY:-} ]] || export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}  # OpenMPI's own would hide ours
-  export PATH=$venv/bin:$PATH
   [[ -t 1 ]] || export NO_COLOR=1  # the program cannot see that: mpirun gives it a terminal
   launch=("$program")
   [[ $ranks ]] || return 0

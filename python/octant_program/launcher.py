@@ -48,7 +48,8 @@ def launch(words: list[str]) -> int:
     threads, words = _threads(words)
     os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
     os.environ.setdefault("OMP_PROC_BIND", "false")
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # waiting threads give way after 0.3 ms
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # waiting threads give way after 0.3 ms
     if threads:
         os.environ["OMP_NUM_THREADS"] = threads
     command = words[0] if words else "help"

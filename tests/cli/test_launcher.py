@@ -144,6 +144,18 @@ def test_python_is_not_touched_where_no_pictures_are_wanted(clone: Clone) -> Non
     assert clone.asked_of_octools is None
 
 
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [({}, "10000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "active"}, "")],
+)
+def test_waiting_threads_give_way_unless_the_user_decided(
+    clone: Clone, setting: dict[str, str], expected: str
+) -> None:
+    words = clone.command('echo "spins=$GOMP_SPINCOUNT"')[1:]
+    outcome = clone.launch(*words, **({"GOMP_SPINCOUNT": "", "OMP_WAIT_POLICY": ""} | setting))
+    assert outcome.stdout == f"spins={expected}\n"
+
+
 @pytest.mark.parametrize("code", [1, 2, 3])
 def test_exit_code_is_the_programs(clone: Clone, code: int) -> None:
     assert clone.run(f"exit {code}").returncode == code
