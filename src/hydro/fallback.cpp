@@ -5,10 +5,11 @@
 #include <tuple>
 
 #include "hydro/dual_energy.hpp"
+#include "hydro/repair_stencil.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
-#include "hydro/single_cell_stencil.hpp"
 #include "hydro/sweep_costs.hpp"
+#include "hydro/walls.hpp"
 #include "mesh/device.hpp"
 #include "mesh/launch.hpp"
 
@@ -146,16 +147,70 @@ struct OneStatePerFace {
   }
 };
 
-// Replaces the sweep's flux through one face of a cell by the first-order flux minus that flux.
+// Primitive variables of a cell of a tile as the scheme reads them: relative to a rotating frame and
+// to a hydrostatic stratification, and beyond walls. `load` returns its conserved variables.
+template <class Load>
+KOKKOS_FUNCTION State<double> state_for_scheme(const KernelArguments& a, const TileView& view,
+                                               const int (&cell)[3], const Load& load,
+                                               double& volume) {
+  State<double> w = a.gas.is_ideal() ? to_primitive<double>(load, a.ideal_gas, volume)
+                                     : to_primitive<double>(load, a.gas, volume);
+  w[k_velocity_x] -= a.frame.velocity_x(view.coordinate(a.sweep, 1, cell[1]));
+  w[k_velocity_y] -= a.frame.velocity_y(view.coordinate(a.sweep, 0, cell[0]));
+  if (a.balanced) {
+    const double factor = hydrostatic_factor(a, view, cell);
+    w[k_density] *= factor;
+    w[k_pressure] *= factor;
+  } else if (a.sources.any()) {
+    w[k_pressure] = pressure_beyond_walls(a, view, cell, w[k_pressure]);
+  }
+  return w;
+}
+
+// Gathers the primitive variables around unphysical cells that a scheme reads.
+void gather_stencils(const KernelArguments& a, const BadCell* cells, int count,
+                     const mesh::GhostShape& ghosts, const RepairStencil& stencil) {
+  const int side = 2 * ghosts.reach + 1, cube = side * side * side;
+  record_kernel_work("hydro::gather_stencils", std::int64_t{count} * cube,
+                     cost_of_validation(a.gas));
+  mesh::for_items(
+      "hydro::gather_stencils", count * cube, KOKKOS_LAMBDA(int item) {
+        const int at = item % cube, reach = ghosts.reach;
+        const int x = at % side - reach, y = at / side % side - reach, z = at / side / side - reach;
+        if (!ghosts.contains(Kokkos::abs(x), Kokkos::abs(y), Kokkos::abs(z))) return;
+        const BadCell& bad = cells[item / cube];
+        const TileView view(a.sweep.tiles, bad.tile);
+        const int cell[3] = {bad.i + x, bad.j + y, bad.k + z};
+        const CellPointer from =
+            view.cell(a.sweep.current, view.block_row(cell[1], cell[2]), cell[0]);
+        if (!from.from) return;
+        const auto load = [&](int n) { return from.from[n * from.stride]; };
+        double volume;
+        const State<double> w = state_for_scheme(a, view, cell, load, volume);
+        for (int n = 0; n < k_hydro_variables; ++n) stencil.at(item / cube, n, x, y, z) = w[n];
+        for (int n = k_hydro_variables; n < a.variables; ++n)
+          stencil.at(item / cube, n, x, y, z) = load(n) * volume;
+      });
+}
+
+// Replaces the sweep's flux through one face of unphysical cell `number` by the first-order flux
+// minus that flux.
 template <int Axis>
-KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
+KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell,
+                               const RepairStencil& stencil, int number, int side,
                                double* difference) {
-  const SingleCellStencil from(a, cell.tile);
-  const CellIndices right = stencil_cell(cell, 0).shifted(Axis, side),
-                    left = right.shifted(Axis, -1);
-  State<double> below = from.gas(left), above = from.gas(right);
-  const bool closed = is_closed(from.view(), cell, Axis, side);
-  const bool is_diode = from.view().is_diode(Axis, side);
+  const TileView view(a.sweep.tiles, cell.tile);
+  const auto primitive = [&](int offset, int n) {  // of the cell at this offset along the axis
+    return stencil.at(number, n, Axis == 0 ? offset : 0, Axis == 1 ? offset : 0,
+                      Axis == 2 ? offset : 0);
+  };
+  State<double> below, above;
+  for (int n = 0; n < k_hydro_variables; ++n) {
+    below[n] = primitive(side - 1, n);
+    above[n] = primitive(side, n);
+  }
+  const bool closed = is_closed(view, cell, Axis, side);
+  const bool is_diode = view.is_diode(Axis, side);
   if (closed)
     set_beyond<Axis, OneStatePerFace>([&](int) { return &below[0]; },
                                       [&](int) { return &above[0]; }, side, is_diode,
@@ -166,12 +221,12 @@ KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, in
   State<double> change;
   for (int n = 0; n < k_hydro_variables; ++n) change[n] = low[n] - difference[n];
   if (a.frame.turns())
-    change =
-        from.view().out_of_frame<Axis>(a.frame, a.sweep, change, right.index[1], right.index[0]);
+    change = view.out_of_frame<Axis>(a.frame, a.sweep, change, cell.j + (Axis == 1 ? side : 0),
+                                     cell.i + (Axis == 0 ? side : 0));
   store_state(difference, 1, change);
   for (int n = k_hydro_variables; n < a.variables; ++n)
     difference[n] =
-        scalar_flux(low[k_mass], from.primitive(left, n), from.primitive(right, n)) - difference[n];
+        scalar_flux(low[k_mass], primitive(side - 1, n), primitive(side, n)) - difference[n];
 }
 
 }  // namespace
@@ -216,15 +271,17 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
 std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells) {
-  // cells per kernel: limits the memory of surfaces with many points
-  constexpr int k_batch_size = 1024;
+  constexpr int k_batch_size = 256;  // cells per kernel: limits the memory of their stencils
   const KernelArguments a(options, arguments);
   const SchemeOps ops = scheme_ops(options);
-  const int count = static_cast<int>(cells.size());
+  const int count = static_cast<int>(cells.size()), reach = ops.ghosts.reach;
+  const std::int64_t batch = std::min(count, k_batch_size);
   const auto device_cells = mesh::to_device("bad cells", cells, TransferKind::lists);
+  const auto primitives =
+      mesh::uninitialised<double>("stencils", batch * RepairStencil::doubles(reach, a.variables));
+  const RepairStencil stencil{primitives.data(), reach, a.variables};
   const auto surfaces =
-      mesh::uninitialised<double>("surfaces", std::int64_t(std::min(count, k_batch_size)) *
-                                                  k_stencil_cells * a.variables * ops.points);
+      mesh::uninitialised<double>("surfaces", batch * k_stencil_cells * a.variables * ops.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
   record_repair(options, arguments, count);
@@ -232,15 +289,16 @@ std::vector<double> fallback_differences(const HydroOptions& options,
     const BadCell* const these = device_cells.data() + first;
     const int now = std::min(k_batch_size, count - first);
     double* const differences = result.data() + std::int64_t(6) * first * a.variables;
-    ops.states_of_cells(a, these, now, surfaces.data());
+    gather_stencils(a, these, now, ops.ghosts, stencil);
+    ops.states_of_cells(a, these, now, stencil, surfaces.data());
     ops.fluxes_of_cells(a, these, now, surfaces.data(), differences);
     mesh::for_items(
         "hydro::fall_back", 6 * now, KOKKOS_LAMBDA(int f) {
           double* const difference = differences + std::int64_t(f) * a.variables;
           const int axis = f % 6 / 2;
-          if (axis == 0) fall_back<0>(a, these[f / 6], f % 2, difference);
-          if (axis == 1) fall_back<1>(a, these[f / 6], f % 2, difference);
-          if (axis == 2) fall_back<2>(a, these[f / 6], f % 2, difference);
+          if (axis == 0) fall_back<0>(a, these[f / 6], stencil, f / 6, f % 2, difference);
+          if (axis == 1) fall_back<1>(a, these[f / 6], stencil, f / 6, f % 2, difference);
+          if (axis == 2) fall_back<2>(a, these[f / 6], stencil, f / 6, f % 2, difference);
         });
   }
   return to_vector(TransferKind::lists, result);

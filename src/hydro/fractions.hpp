@@ -323,6 +323,14 @@ KOKKOS_FORCEINLINE_FUNCTION V factor_for_bounds(const FractionRange<V>& range,
   return range.factor(departure, rise, fall);
 }
 
+// Calls body(face) for the faces from `first` on. Unrolled, so that values stay in registers.
+template <class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_faces(int first, const Body& body) {
+  OCTANT_UNROLL(6)
+  for (int face = 0; face < 6; ++face)
+    if (face >= first) body(face);
+}
+
 // Face values of a few fractions, kept until their sum is known. On a CPU this is faster than
 // reading back states just stored.
 template <class V>
@@ -331,38 +339,38 @@ struct KeptValues {
   FaceValues<V> of[k_max_values];
 
   // Scales the excesses of a group of `count` fractions, if the factor is less than 1.
-  template <int count, int first_face, class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION void scale(const Cell& cell, int first, const V& factor) {
+  template <int count, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION void scale(const Cell& cell, int first, int first_face,
+                                         const V& factor) {
     OCTANT_UNROLL(4)
     for (int n = 0; n < count; ++n) {
       const V mean = cell(first + n, 0, 0, 0);
-      OCTANT_UNROLL(6)
-      for (int f = first_face; f < 6; ++f) of[n].value[f] = scaled(factor, of[n].value[f], mean);
+      for_faces(first_face, [&](int f) OCTANT_INLINE_LAMBDA {
+        of[n].value[f] = scaled(factor, of[n].value[f], mean);
+      });
     }
   }
   // Stores the states of a group of `count` at the faces from `first_face` on.
-  template <int count, int first_face, class Cell, class States>
+  template <int count, class Cell, class States>
   KOKKOS_FORCEINLINE_FUNCTION void put(const Cell& cell, const States& states, int first,
-                                       const GroupSum<V>& group) const {
+                                       int first_face, const GroupSum<V>& group) const {
     V sum[6], largest(0.0);
-    OCTANT_UNROLL(6)
-    for (int f = first_face; f < 6; ++f) {
+    for_faces(first_face, [&](int f) OCTANT_INLINE_LAMBDA {
       sum[f] = of[0].value[f];
       OCTANT_UNROLL(4)
       for (int n = 1; n < count; ++n) sum[f] = sum[f] + of[n].value[f];
       const V difference = sum[f] - group.means;
       largest = max(largest, times_sign(difference, difference));
-    }
+    });
     if (any(largest > group.tolerance)) {
-      OCTANT_UNROLL(6)
-      for (int f = first_face; f < 6; ++f)
+      for_faces(first_face, [&](int f) OCTANT_INLINE_LAMBDA {
         put_balanced<count>(cell, states, f, first, group.surplus(sum[f]));
+      });
     } else {
-      OCTANT_UNROLL(6)
-      for (int f = first_face; f < 6; ++f) {
+      for_faces(first_face, [&](int f) OCTANT_INLINE_LAMBDA {
         OCTANT_UNROLL(4)
         for (int n = 0; n < count; ++n) states(f, first + n, of[n].value[f]);
-      }
+      });
     }
   }
 
@@ -386,14 +394,14 @@ struct KeptValues {
 
 // Stores the states of fractions first, ..., last - 1, a group or a single one, for schemes with
 // one state at each face. faces_of(n, all) returns the values at the faces, along z alone unless
-// `all`. `Clamps` is for values that may leave the range of the cell and its neighbours, or whose
+// `all`; unless `inside`, only those along z are stored. `Clamps` is for values that may leave the range of the cell and its neighbours, or whose
 // excesses may be larger than `most` times the difference from the nearer bound.
-template <bool Inside, bool Clamps, class V, class Cell, class FacesOf, class States>
-KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int first, int last,
-                                               Departure<V>& departure, double most,
+template <bool Clamps, class V, class Cell, class FacesOf, class States>
+KOKKOS_FORCEINLINE_FUNCTION void put_fractions(bool inside, const FractionGroups& groups, int first,
+                                               int last, Departure<V>& departure, double most,
                                                const Cell& cell, const FacesOf& faces_of,
                                                const States& states) {
-  constexpr int first_face = Inside ? 0 : lower_face(2);
+  const int first_face = inside ? 0 : lower_face(2);
   const bool alone = last - first == 1;
   const GroupSum<V> group(cell, first, last, groups);
   const bool keeps = group.has_mixture && last - first <= KeptValues<V>::k_max_values;
@@ -409,36 +417,36 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
         for (int f = 0; f < 6; ++f) face.value[f] = mean;
       } else {
         departure.find(cell);
-        face = faces_of(n, Inside || departure.may_exceed);
+        face = faces_of(n, inside || departure.may_exceed);
         OCTANT_UNROLL(6)
         for (int f = 0; f < 6; ++f) face.value[f] = range.clamp(face.value[f]);
       }
     } else {
       departure.find(cell);
-      face = faces_of(n, Inside || departure.may_exceed);
+      face = faces_of(n, inside || departure.may_exceed);
     }
     if (departure.may_exceed) {
       const V factor = factor_for_bounds(FractionRange<V>(cell, n, most), departure, face);
       if (alone) {
-        OCTANT_UNROLL(6)
-        for (int f = first_face; f < 6; ++f) face.value[f] = scaled(factor, face.value[f], mean);
+        for_faces(first_face, [&](int f) OCTANT_INLINE_LAMBDA {
+          face.value[f] = scaled(factor, face.value[f], mean);
+        });
       }
       min_factor = min(min_factor, factor);
     }
     if (keeps) {
-      OCTANT_UNROLL(6)
-      for (int f = first_face; f < 6; ++f) kept.of[n - first].value[f] = face.value[f];
+      for_faces(first_face,
+                [&](int f) OCTANT_INLINE_LAMBDA { kept.of[n - first].value[f] = face.value[f]; });
     } else {
-      OCTANT_UNROLL(6)
-      for (int f = first_face; f < 6; ++f) states(f, n, face.value[f]);
+      for_faces(first_face, [&](int f) OCTANT_INLINE_LAMBDA { states(f, n, face.value[f]); });
     }
   }
   if (alone) return;
   if (keeps) {
     if constexpr (KeptValues<V>::k_max_values > 1) {
       const auto put_kept = [&]<int count>() OCTANT_INLINE_LAMBDA {
-        if (departure.may_exceed) kept.template scale<count, first_face>(cell, first, min_factor);
-        kept.template put<count, first_face>(cell, states, first, group);
+        if (departure.may_exceed) kept.template scale<count>(cell, first, first_face, min_factor);
+        kept.template put<count>(cell, states, first, first_face, group);
       };
       if (last - first == 2) put_kept.template operator()<2>();
       else if (last - first == 3) put_kept.template operator()<3>();

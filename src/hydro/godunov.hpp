@@ -35,8 +35,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_rarefied(const V& face, const V& cell) {
 // the higher one of the two cells beside the face. The density never exceeds that of the cell. cell
 // and states are those of Scheme::reconstruct. Rarely executed, therefore not inlined; arguments
 // are passed by value so that the caller can keep them in registers.
-template <bool Inside, class V, class Cell, class States>
-OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States states) {
+template <class V, class Cell, class States>
+OCTANT_OUT_OF_LINE void limit_face_temperature(bool inside, const Cell cell, const States states) {
   const V density = cell(k_density, 0, 0, 0), coldness = density / cell(k_pressure, 0, 0, 0);
   const auto cool = [&](int face, int x, int y, int z) OCTANT_INLINE_LAMBDA {
     const V beside = cell(k_density, x, y, z) / cell(k_pressure, x, y, z);
@@ -45,7 +45,7 @@ OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States sta
     states(face, k_density,
            select(is_rarefied(found, density), max(found, min(cold, density)), found));
   };
-  if constexpr (Inside) {
+  if (inside) {
     cool(lower_face(0), -1, 0, 0), cool(upper_face(0), 1, 0, 0);
     cool(lower_face(1), 0, -1, 0), cool(upper_face(1), 0, 1, 0);
   }
@@ -87,14 +87,15 @@ class GodunovStates {
 
   // Stores the states of all scalars; faces_of(n, all) as for put_fractions. With `Predicts`, face
   // values are advanced by half a step and may leave the range of the profile.
-  template <bool Inside, bool Predicts, class V, class Cell, class FacesOf, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void put_scalars(const Cell& cell, const FacesOf& faces_of,
-                                               const Put& put) const {
+  template <bool Predicts, class V, class Cell, class FacesOf, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_scalars(bool inside, const Cell& cell,
+                                               const FacesOf& faces_of, const Put& put) const {
     constexpr bool is_curved = Reconstruction::template Profile<V>::is_curved;
     constexpr double most = is_curved ? 2.0 : 1.0;
     const auto put_other = [&](int n) OCTANT_INLINE_LAMBDA {
-      const FaceValues<V> face = faces_of(n, Inside);
-      for (int f = Inside ? 0 : lower_face(2); f < 6; ++f) put(f, n, face.value[f]);
+      const FaceValues<V> face = faces_of(n, inside);
+      for_faces(inside ? 0 : lower_face(2),
+                [&](int f) OCTANT_INLINE_LAMBDA { put(f, n, face.value[f]); });
     };
     if (!has_fractions_) {
       for (int n = k_hydro_variables; n < variables_; ++n) put_other(n);
@@ -104,8 +105,8 @@ class GodunovStates {
     for (int n = k_hydro_variables; n < variables_;) {
       const int end = fractions_.end[n];
       if (end > n) {
-        put_fractions<Inside, Predicts || reach != 1, V>(fractions_, n, end, departure, most,
-                                                         above_lowest(cell), faces_of, put);
+        put_fractions<Predicts || reach != 1, V>(inside, fractions_, n, end, departure, most,
+                                                 above_lowest(cell), faces_of, put);
         n = end;
       } else {
         put_other(n);
@@ -139,13 +140,13 @@ class GodunovStates {
   }
   // Prevents outflow that is too hot: see limit_face_temperature(). Omitted where pressures may be
   // negative.
-  template <bool Inside, class V, class Cell, class States>
-  KOKKOS_FORCEINLINE_FUNCTION void limit_temperature(const V& min_density, const Cell& cell,
-                                                     const States& states) const {
+  template <class V, class Cell, class States>
+  KOKKOS_FORCEINLINE_FUNCTION void limit_temperature(bool inside, const V& min_density,
+                                                     const Cell& cell, const States& states) const {
     if constexpr (!std::is_same_v<G, IdealGas>)
       if (gas_.cold.lowest_pressure() < 0.0) return;
     if (any(is_rarefied(min_density, V(cell(k_density, 0, 0, 0)))))
-      limit_face_temperature<Inside, V>(cell, states);
+      limit_face_temperature<V>(inside, cell, states);
   }
 
   G gas_;
@@ -201,9 +202,9 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
         stratification_(a.stratification) {}
 
   // Stores the states at the cell's faces: see the interface in scheme.hpp.
-  template <bool Inside, class V, class Cell, class PositionFunction, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const PositionFunction&,
-                                               const Put& put) const {
+  template <class V, class Cell, class PositionFunction, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(bool inside, const Cell& cell,
+                                               const PositionFunction&, const Put& put) const {
     this->template sense_shocks<V>(cell, put);
     if constexpr (std::is_same_v<G, Gas>) {
       State<V> w;
@@ -232,7 +233,7 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
       this->put_floored(put, upper_face(axis), n, face.upper, floor);
     };
     const auto reconstruct_variable = [&](int n) OCTANT_INLINE_LAMBDA {
-      if constexpr (Inside) {
+      if (inside) {
         put_axis(0, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, o, 0, 0); });
         put_axis(1, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, o, 0); });
       }
@@ -240,7 +241,7 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
     };
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
-    this->template limit_temperature<Inside, V>(min_density, cell, put);
+    this->template limit_temperature<V>(inside, min_density, cell, put);
     if (this->variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool all) OCTANT_INLINE_LAMBDA {
       const V mean = cell(n, 0, 0, 0);
@@ -253,7 +254,7 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
           faces<V>(n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, 0, o); });
       return FaceValues<V>{{x.lower, x.upper, y.lower, y.upper, z.lower, z.upper}};
     };
-    this->template put_scalars<Inside, false, V>(cell, faces_of, put);
+    this->template put_scalars<false, V>(inside, cell, faces_of, put);
   }
 
  private:

@@ -100,8 +100,9 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
         stratification_(a.stratification) {}
 
   // Stores profiles along the axes around the state advanced by half a step.
-  template <bool Inside, class V, class Cell, class PositionFunction, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const PositionFunction& position,
+  template <class V, class Cell, class PositionFunction, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(bool inside, const Cell& cell,
+                                               const PositionFunction& position,
                                                const Put& put) const {
     using Profile = typename Reconstruction::template Profile<V>;
     this->template sense_shocks<V>(cell, put);
@@ -130,7 +131,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
         if (n == k_density) min_density = min(min_density, value);
         this->put_floored(put, face, n, value, floor);
       };
-      if constexpr (Inside) {
+      if (inside) {
         put_face(lower_face(0), x.lower(mid)), put_face(upper_face(0), x.upper(mid));
         put_face(lower_face(1), y.lower(mid)), put_face(upper_face(1), y.upper(mid));
       }
@@ -166,7 +167,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
       State<V> above_lowest = w;
       if constexpr (!std::is_same_v<G, IdealGas>)
         above_lowest[k_pressure] = w[k_pressure] - V(this->gas_.cold.lowest_pressure());
-      if constexpr (Inside) {
+      if (inside) {
         tilt<0>(above_lowest, half_step.vx, h_, modulus, x);
         tilt<1>(above_lowest, half_step.vy, h_, modulus, y);
       }
@@ -175,16 +176,16 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
-    this->template limit_temperature<Inside, V>(min_density, cell, put);
+    this->template limit_temperature<V>(inside, min_density, cell, put);
 
-    put_advected_scalars<Inside, V>(cell, half_step, profile, put);
+    put_advected_scalars<V>(inside, cell, half_step, profile, put);
   }
 
  private:
   // Stores the states of scalars, which are advected: profile(n, x, y, z) computes the profiles of
   // variable n along the axes.
-  template <bool Inside, class V, class Cell, class FindProfile, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void put_advected_scalars(const Cell& cell,
+  template <class V, class Cell, class FindProfile, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_advected_scalars(bool inside, const Cell& cell,
                                                         const HalfStep<V>& half_step,
                                                         const FindProfile& profile,
                                                         const Put& put) const {
@@ -203,7 +204,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
       return FaceValues<V>{{along_x.lower(q), along_x.upper(q), along_y.lower(q), along_y.upper(q),
                             along_z.lower(q), along_z.upper(q)}};
     };
-    this->template put_scalars<Inside, true, V>(cell, faces_of, put);
+    this->template put_scalars<true, V>(inside, cell, faces_of, put);
   }
 
   double h_;  // dt / (2 span dx), with the span of profiles

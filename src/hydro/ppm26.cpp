@@ -180,9 +180,9 @@ class ThirteenLines {
         rotation_per_spin_(3.0 / a.sweep.dx),
         frame_rotation_(0.5 * a.sweep.dx * a.frame.angular_velocity) {}
 
-  template <bool Inside, class V, class Cell, class PositionFunction, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const PositionFunction&,
-                                               const Put& put) const {
+  template <class V, class Cell, class PositionFunction, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(bool inside, const Cell& cell,
+                                               const PositionFunction&, const Put& put) const {
     put(k_centre, k_weight_index, Where::template share<V>(cell, gas_));
     Vector<V> rotation{V(0.0), V(0.0), V(0.0)};
     if (spin_ >= 0) rotation = unresolved_rotation<V>(cell);
@@ -190,14 +190,14 @@ class ThirteenLines {
     for (int n = 0; n < variables_; ++n) {
       if (n >= k_hydro_variables && fractions_.end[n] > n) continue;
       V deviation[points];
-      Lines::template deviations<Inside, V>(
-          [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, deviation);
-      if (n == k_density && steepens_contacts_)
-        Lines::template steepen<Inside>(cell, gas_.gamma, deviation);
+      Lines::template deviations<V>(
+          inside, [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
+          deviation);
+      if (n == k_density && steepens_contacts_) Lines::steepen(inside, cell, gas_.gamma, deviation);
       if (spin_ >= 0) {
-        if (n == k_velocity_x) add_rotation<Inside, 0>(rotation, deviation);
-        if (n == k_velocity_y) add_rotation<Inside, 1>(rotation, deviation);
-        if (n == k_velocity_z) add_rotation<Inside, 2>(rotation, deviation);
+        if (n == k_velocity_x) add_rotation<0>(inside, rotation, deviation);
+        if (n == k_velocity_y) add_rotation<1>(inside, rotation, deviation);
+        if (n == k_velocity_z) add_rotation<2>(inside, rotation, deviation);
       }
       const V centre = cell(n, 0, 0, 0);
       const V floor(n == k_density    ? gas_.density_floor
@@ -205,10 +205,10 @@ class ThirteenLines {
                                       : k_lowest);
       OCTANT_UNROLL(27)
       for (int p = 0; p < points; ++p)
-        if (p != k_centre && (Inside || direction(p).z != 0))
+        if (p != k_centre && (inside || direction(p).z != 0))
           put(p, n, max(V(centre + deviation[p]), floor));
     }
-    if (variables_ > k_hydro_variables) put_fractions<Inside, V>(cell, put);
+    if (variables_ > k_hydro_variables) put_fractions<V>(inside, cell, put);
   }
 
   // Flux through a face, with the larger share() of the two adjacent cells. At each point:
@@ -262,8 +262,9 @@ class ThirteenLines {
 
   // Stores the states of fractions within their bounds. A flux through a face uses either the value
   // at its centre or the mean of all its points; the bound applies to the larger excess of both.
-  template <bool Inside, class V, class Cell, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
+  template <class V, class Cell, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_fractions(bool inside, const Cell& cell,
+                                                 const Put& put) const {
     constexpr double most = 2.0;  // maximum excess over the difference from the nearer bound
     Departure<V> departure(dt_over_dx_, gas_.gamma, 1.0 + most, true);
     departure.find(cell);
@@ -272,29 +273,30 @@ class ThirteenLines {
       if (end > first) {
         V factor(1.0);
         for (int n = first; n < last; ++n)
-          factor = min(factor, put_fraction<Inside, V>(departure, most, cell, n, put));
+          factor = min(factor, put_fraction<V>(inside, departure, most, cell, n, put));
         const GroupSum<V> group(cell, first, last, fractions_);
         if (group.has_mixture || any(factor < V(1.0)))
           for (int p = 0; p < points; ++p)
-            if (p != k_centre && (Inside || direction(p).z != 0))
+            if (p != k_centre && (inside || direction(p).z != 0))
               scale_group<V>(cell, put, p, first, last, factor, group);
       }
       first = last;
     }
   }
   // Stores the states of one fraction, and returns the factor by which its excesses must be scaled.
-  template <bool Inside, class V, class Cell, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION V put_fraction(const Departure<V>& departure, double most,
-                                             const Cell& cell, int n, const Put& put) const {
+  template <class V, class Cell, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION V put_fraction(bool inside, const Departure<V>& departure,
+                                             double most, const Cell& cell, int n,
+                                             const Put& put) const {
     V excess[points];
-    Lines::template deviations<true, V>(
-        [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, excess);
+    Lines::template deviations<V>(
+        true, [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, excess);
     const FractionRange<V> range(cell, n, most);
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p)
       if (p != k_centre) {
         const V value = range.clamp(range.mean + excess[p]);
-        if (Inside || direction(p).z != 0) put(p, n, value);
+        if (inside || direction(p).z != 0) put(p, n, value);
         excess[p] = value - range.mean;
       }
     if (!departure.may_exceed) return V(1.0);
@@ -348,15 +350,15 @@ class ThirteenLines {
   }
 
   // Adds the rotation to the velocity component along an axis, at all points.
-  template <bool Inside, int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_rotation(const Vector<V>& rotation,
+  template <int Axis, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static void add_rotation(bool inside, const Vector<V>& rotation,
                                                        V (&deviation)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p) {
       const Direction at = direction(p);
       const int offset[3] = {at.x, at.y, at.z};
-      if (!Inside && at.z == 0) continue;
+      if (!inside && at.z == 0) continue;
       if (offset[c] != 0) deviation[p] = deviation[p] + V(offset[c]) * rotation[b];
       if (offset[b] != 0) deviation[p] = deviation[p] - V(offset[b]) * rotation[c];
     }

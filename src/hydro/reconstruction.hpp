@@ -216,10 +216,10 @@ struct ParabolicProfile {
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };
 
-// Faces of a parabola in Runge-Kutta schemes: fourth order (Colella & Woodward 1984, eq. 1.6
-// without their limiter), then bounded by the larger of a monotone bound and one from surrounding
-// second differences. No operation depends on a comparison, so that neither speed nor result
-// depends on the sign of round-off; smooth extrema, where second differences agree, are kept, as by
+// Faces of a parabola: fourth order (Colella & Woodward 1984, eq. 1.6 without their limiter), then
+// bounded by the larger of a monotone bound and one from surrounding second differences. They are
+// continuous functions of the means, without decisions by the sign of a difference, which beside
+// uniform gas is that of round-off; smooth extrema, where second differences agree, are kept, as by
 // Suresh & Huynh (1997) and Colella & Sekora (2008).
 //
 // With the mean a, second differences d and m = minmod: a face value lies between the means on both
@@ -274,10 +274,7 @@ class ParabolicFaces {
   }
 };
 
-// Piecewise parabolic reconstruction (Colella & Woodward 1984); in Hancock's scheme with the
-// limiters of Colella & Sekora (2008) in the form of Peterson & Hammett (2013): smooth extrema keep
-// their curvature, other profiles are monotone. Works on the deviations d- = a_L - a and d+ = a_R -
-// a of the face values from the cell's mean.
+// Piecewise parabolic reconstruction (Colella & Woodward 1984), with the limiters of ParabolicFaces.
 struct Ppm {
   static constexpr const char* name = "ppm";
   static constexpr int reach = 2;
@@ -289,79 +286,23 @@ struct Ppm {
   // Profile for Hancock's half step; q(o) is the value at offset o.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
-    const V centre = q(0);
-    const Stencil<V> s{q(-2) - centre, q(-1) - centre, q(1) - centre, q(2) - centre};
-    const Profile<V> raw{face(s.left2, s.left, s.right), face(s.right2, s.right, s.left)};
-    const auto special =
-        outside(raw.below, s.left) || outside(raw.above, s.right) || s.left * s.right > V(0.0);
-    if (any(special)) return at_extrema(s, raw);
-    return monotone(raw);
+    const Faces<V> deviation = deviations<V>(q);
+    return {deviation.lower, deviation.upper};
   }
   // Values at both faces, for Runge-Kutta stages; q(o) is the value at offset o.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> faces(const Values& q) {
     const V centre = q(0);
-    const Faces<V> deviation = ParabolicFaces::deviations(V(q(-2) - centre), V(q(-1) - centre),
-                                                          V(q(1) - centre), V(q(2) - centre));
+    const Faces<V> deviation = deviations<V>(q);
     return {centre + deviation.lower, centre + deviation.upper};
   }
 
- private:
-  static constexpr double k_curvature_growth = 1.25;
-
-  // Neighbours' values minus the cell's.
-  template <class V>
-  struct Stencil {
-    V left2, left, right, right2;
-  };
-
-  // Fourth-order value at the face towards `near`; `far` lies behind `near`, and `beyond` on the
-  // other side of the cell.
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V face(const V& far, const V& near, const V& beyond) {
-    return V(7.0 / 12.0) * near - V(1.0 / 12.0) * (far + beyond);
-  }
-
-  // Returns true if a face value is not between those of its two cells.
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static auto outside(const V& face, const V& near) {
-    return face * (near - face) < V(0.0);
-  }
-
-  // Limits each deviation to twice the other, and both to 0 if they agree in sign.
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static Profile<V> monotone(const Profile<V>& p) {
-    return {Minmod::slope(p.below, V(V(-2.0) * p.above)),
-            Minmod::slope(p.above, V(V(-2.0) * p.below))};
-  }
-
-  // Limits the profile at extrema. A face value outside the range of its two cells is moved to the
-  // value from limited second differences; at an extremum of the data or the parabola, the
-  // parabola's curvature is reduced to that of the surrounding second differences. Rarely needed,
-  // and therefore out of line; other lanes give the result of monotone().
-  template <class V>
-  OCTANT_OUT_OF_LINE static Profile<V> at_extrema(const Stencil<V> s, const Profile<V> raw) {
-    const V d2_left = s.left2 - V(2.0) * s.left, d2_right = s.right2 - V(2.0) * s.right;
-    const V d2 = s.left + s.right;
-    const Profile<V> p{limited_face(raw.below, s.left, d2_left, d2),
-                       limited_face(raw.above, s.right, d2_right, d2)};
-    const auto extremum = p.below * p.above > V(0.0) || s.left * s.right > V(0.0);
-    const V curvature = V(6.0) * (p.below + p.above);
-    const V bound = Minmod::slope(d2, Minmod::slope(d2_left, d2_right));
-    const V limited = Minmod::slope(curvature, V(V(k_curvature_growth) * bound));
-    const V ratio = limited / select(limited == V(0.0), V(1.0), curvature);
-    const Profile<V> steep = monotone(p);
-    return {select(extremum, ratio * p.below, steep.below),
-            select(extremum, ratio * p.above, steep.above)};
-  }
-
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V limited_face(const V& face, const V& near, const V& d2_near,
-                                                    const V& d2) {
-    const V curvature = V(3.0) * near - V(6.0) * face;
-    const V limited =
-        Minmod::slope(curvature, V(V(k_curvature_growth) * Minmod::slope(d2_near, d2)));
-    return select(outside(face, near), V(0.5) * near - V(1.0 / 6.0) * limited, face);
+  // Deviations of both face values from the cell's mean.
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static Faces<V> deviations(const Values& q) {
+    const V centre = q(0);
+    return ParabolicFaces::deviations(V(q(-2) - centre), V(q(-1) - centre), V(q(1) - centre),
+                                      V(q(2) - centre));
   }
 };
 

@@ -11,7 +11,7 @@
 // A scheme has *bodies*: functions of one pack of cells or faces, independent of memory layout and
 // calling order. A *schedule* has the loops, barriers and memory: that of sweep_cpu.hpp processes
 // planes in the cache, that of sweep_gpu.hpp many whole tiles at once, and a repair only the
-// unphysical cells (single_cell_stencil.hpp). Bodies are templates on the pack V, double included,
+// unphysical cells (repair_stencil.hpp). Bodies are templates on the pack V, double included,
 // and all schedules give bitwise-identical results.
 //
 //   class Scheme {
@@ -26,9 +26,9 @@
 //
 //     // Computes the states on a cell's surface: put(point, n, value) stores, put(point, n)
 //     // returns one. cell(n, x, y, z) is primitive variable n at this cell offset, position()
-//     // the cell's centre. Unless Inside, the cell lies below or above the patch, and only its
+//     // the cell's centre. Unless `inside`, the cell lies below or above the patch, and only its
 //     // faces along z matter.
-//     template <bool Inside, class V> void reconstruct(cell, position, put) const;
+//     template <class V> void reconstruct(bool inside, cell, position, put) const;
 //
 //     // Computes the flux through a face with this normal. left(point, n) and right(point, n) are
 //     // the states on the surfaces of the cells below and above it; put(n, value) stores the flux

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "core/compiler.hpp"
+#include "hydro/repair_stencil.hpp"
 #include "hydro/schemes.hpp"
-#include "hydro/single_cell_stencil.hpp"
 #include "hydro/sweep_cpu.hpp"
 #include "hydro/sweep_gpu.hpp"
 #include "mesh/launch.hpp"
@@ -16,21 +16,25 @@ namespace octant::hydro {
 
 // Computes, for a repair, the states on the surfaces of each cell and of its neighbours.
 template <class Scheme>
-void states_of_cells(const KernelArguments& a, const BadCell* cells, int count, double* surfaces) {
+void states_of_cells(const KernelArguments& a, const BadCell* cells, int count,
+                     const RepairStencil& stencil, double* surfaces) {
   const Scheme scheme(a);
   mesh::for_items(
       "hydro::states_of_cells", k_stencil_cells * count, KOKKOS_LAMBDA(int n) {
         const BadCell& cell = cells[n / k_stencil_cells];
-        const SingleCellStencil from(a, cell.tile);
-        const CellIndices c = stencil_cell(cell, n % k_stencil_cells);
+        const CellOffset at = CellOffset::of(n % k_stencil_cells);
         double* const to = surfaces + std::int64_t(n) * a.variables * Scheme::points;
-        scheme.template reconstruct<true, double>(
+        scheme.template reconstruct<double>(
+            true,
             [&](int m, int x, int y, int z) {
-              return from.primitive({{c.index[0] + x, c.index[1] + y, c.index[2] + z}}, m);
+              return stencil.at(n / k_stencil_cells, m, at.x + x, at.y + y, at.z + z);
             },
-            [&] { return from.position(c); }, surface_states<double>([=](int point, int m) {
-              return to + m * Scheme::points + point;
-            }));
+            [&] {
+              return TileView(a.sweep.tiles, cell.tile)
+                  .template position<double>(a.sweep, cell.k + at.z, cell.j + at.y, cell.i + at.x);
+            },
+            surface_states<double>(
+                [=](int point, int m) { return to + m * Scheme::points + point; }));
       });
 }
 

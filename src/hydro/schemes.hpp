@@ -19,6 +19,7 @@ namespace octant::hydro {
 struct BadCell;
 struct Batch;
 struct KernelArguments;
+struct RepairStencil;
 template <int M>
 class SweepFaces;
 template <int M>
@@ -48,9 +49,9 @@ struct SchemeOps {
   std::array<std::int64_t (*)(int variables), 2> tile_doubles = {};  // doubles per tile in a batch
   std::array<BatchKernel, 2> states_of_batch = {};
   // States for a repair, on the surfaces of a cell and the six around it, surfaces[((7 cell +
-  // number) variables + n) points + point]: see single_cell_stencil.hpp.
+  // number) variables + n) points + point]: see repair_stencil.hpp.
   void (*states_of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
-                          double* surfaces) = nullptr;
+                          const RepairStencil& stencil, double* surfaces) = nullptr;
 
   // --- fluxes through faces (set_fluxes) ---
   std::tuple<PlaneFluxes<8>, PlaneFluxes<16>> fluxes_of_plane = {};

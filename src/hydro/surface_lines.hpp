@@ -71,15 +71,16 @@ struct MonotoneParabola {
 template <bool KeepsExtrema>
 struct SurfaceLines {
   // Computes the deviations, i.e. the reconstructed value at each surface point minus the mean of
-  // the cell. q(x, y, z) is the mean of the cell at offset (x, y, z). If Inside is false, only the
+  // the cell. q(x, y, z) is the mean of the cell at offset (x, y, z). If `inside` is false, only the
   // points on the lower and upper z faces are set.
-  template <bool Inside, class V, class Values>
-  KOKKOS_FORCEINLINE_FUNCTION static void deviations(const Values& q, V (&deviation)[k_points]) {
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static void deviations(bool inside, const Values& q,
+                                                     V (&deviation)[k_points]) {
     const V centre = q(0, 0, 0);
     OCTANT_UNROLL(13)
     for (int p = k_centre + 1; p < k_points; ++p) {
       const Direction d = direction(p);
-      if (!Inside && d.z == 0) continue;
+      if (!inside && d.z == 0) continue;
       const auto difference = [&](int o) OCTANT_INLINE_LAMBDA {
         return V(q(o * d.x, o * d.y, o * d.z) - centre);
       };
@@ -94,13 +95,13 @@ struct SurfaceLines {
   }
 
   // Steepens the deviations of the density at contacts. cell(n, x, y, z) is primitive variable n.
-  template <bool Inside, class V, class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION static void steepen(const Cell& cell, double gamma,
+  template <class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION static void steepen(bool inside, const Cell& cell, double gamma,
                                                   V (&deviation)[k_points]) {
     OCTANT_UNROLL(13)
     for (int p = k_centre + 1; p < k_points; ++p) {
       const Direction d = direction(p);
-      if ((KeepsExtrema && !is_on_axis(d)) || (!Inside && d.z == 0)) continue;
+      if ((KeepsExtrema && !is_on_axis(d)) || (!inside && d.z == 0)) continue;
       const auto line = [&](int n, int o)
                             OCTANT_INLINE_LAMBDA { return cell(n, o * d.x, o * d.y, o * d.z); };
       Faces<V> ends{deviation[opposite(p)], deviation[p]};

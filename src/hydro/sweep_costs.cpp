@@ -5,9 +5,9 @@
 #include "core/counted.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/muscl_hancock.hpp"
+#include "hydro/repair_stencil.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
-#include "hydro/single_cell_stencil.hpp"
 
 namespace octant::hydro {
 
@@ -47,8 +47,8 @@ struct NoStates {
 template <class Scheme>
 double operations_of_states(const KernelArguments& a) {
   return operations_of([&] {
-    Scheme(a).template reconstruct<true, Counted>(
-        [](int n, int x, int y, int z) { return smooth(n, x + y + z); },
+    Scheme(a).template reconstruct<Counted>(
+        true, [](int n, int x, int y, int z) { return smooth(n, x + y + z); },
         [] { return Vector<Counted>{}; }, NoStates{});
   });
 }

@@ -321,8 +321,8 @@ class SweepKernel {
     const typename Scratch::Surface surface(planes, k);
     for (int j = -beyond; j < M + beyond; ++j)
       for_packs<-beyond, M + beyond>(active.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
-        scheme_.template reconstruct<on_all_surfaces, SimdDouble>(
-            CellsAround(planes, k, j, i),
+        scheme_.template reconstruct<SimdDouble>(
+            on_all_surfaces, CellsAround(planes, k, j, i),
             [&]() OCTANT_INLINE_LAMBDA { return view.position<SimdDouble>(a_.sweep, k, j, i); },
             states_on(surface, j, i));
       });

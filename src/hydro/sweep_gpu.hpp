@@ -235,9 +235,9 @@ void states_of_batch(const KernelArguments& a, const Batch& batch) {
         const auto position = [&] { return view.position<SimdDouble>(a.sweep, k, j, i); };
         const CellsAround cells(planes, k, j, i);
         const auto states = states_on(surface, j, i);
-        if (k >= 0 && k < M) scheme.template reconstruct<true, SimdDouble>(cells, position, states);
-        else if (j >= 0 && j < M)
-          scheme.template reconstruct<false, SimdDouble>(cells, position, states);
+        const bool inside = k >= 0 && k < M;
+        if (inside || (j >= 0 && j < M))
+          scheme.template reconstruct<SimdDouble>(inside, cells, position, states);
       });
   if (a.guards_entropy) find_truncation_in_batch<Planes>(a, batch);
 }

@@ -17,10 +17,10 @@ class DonorCell {
   KOKKOS_FUNCTION explicit DonorCell(const KernelArguments& arguments)
       : gas_(arguments.gas), variables_(arguments.variables) {}
 
-  template <bool Inside, class V, class Cell, class PositionFunction, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const PositionFunction&,
-                                               const Put& put) const {
-    for (int point = Inside ? 0 : lower_face(2); point < points; ++point)
+  template <class V, class Cell, class PositionFunction, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(bool inside, const Cell& cell,
+                                               const PositionFunction&, const Put& put) const {
+    for (int point = inside ? 0 : lower_face(2); point < points; ++point)
       for (int n = 0; n < variables_; ++n) put(point, n, V(cell(n, 0, 0, 0)));
   }
 

@@ -29,7 +29,7 @@ from running import ROOT
 # Lines of code before which instructions are inserted; they are executed once per pack of cells,
 # plane, cell, row or particle. In the loops over packs of faces and over copies, the instructions
 # would prevent optimizations by the compiler and cost much more than their own time.
-PACK_OF_CELLS = "            scheme_.template reconstruct<true, SimdDouble>(\n"
+PACK_OF_CELLS = "        scheme_.template reconstruct<SimdDouble>(\n"
 PLANE_OF_FACES = "  const auto through = [&]<int Axis>() OCTANT_INLINE_LAMBDA {\n"
 PLANE_OF_COPIES = "    const Gather<Cells> of_tile(a, view, cells);\n"
 COARSE_CELL = "        const double share = 0.25 * limit(limiting);\n"
