@@ -147,8 +147,8 @@ struct OneStatePerFace {
   }
 };
 
-// Primitive variables of a cell of a tile as the scheme reads them: relative to a rotating frame and
-// to a hydrostatic stratification, and beyond walls. `load` returns its conserved variables.
+// Primitive variables of a cell of a tile as the scheme reads them: relative to a rotating frame
+// and to a hydrostatic stratification, and beyond walls. `load` returns its conserved variables.
 template <class Load>
 KOKKOS_FUNCTION State<double> state_for_scheme(const KernelArguments& a, const TileView& view,
                                                const int (&cell)[3], const Load& load,

@@ -394,8 +394,9 @@ struct KeptValues {
 
 // Stores the states of fractions first, ..., last - 1, a group or a single one, for schemes with
 // one state at each face. faces_of(n, all) returns the values at the faces, along z alone unless
-// `all`; unless `inside`, only those along z are stored. `Clamps` is for values that may leave the range of the cell and its neighbours, or whose
-// excesses may be larger than `most` times the difference from the nearer bound.
+// `all`; unless `inside`, only those along z are stored. `Clamps` is for values that may leave the
+// range of the cell and its neighbours, or whose excesses may be larger than `most` times the
+// difference from the nearer bound.
 template <bool Clamps, class V, class Cell, class FacesOf, class States>
 KOKKOS_FORCEINLINE_FUNCTION void put_fractions(bool inside, const FractionGroups& groups, int first,
                                                int last, Departure<V>& departure, double most,

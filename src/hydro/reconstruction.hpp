@@ -274,7 +274,7 @@ class ParabolicFaces {
   }
 };
 
-// Piecewise parabolic reconstruction (Colella & Woodward 1984), with the limiters of ParabolicFaces.
+// Piecewise parabolic reconstruction (Colella & Woodward 1984), limited as in ParabolicFaces.
 struct Ppm {
   static constexpr const char* name = "ppm";
   static constexpr int reach = 2;

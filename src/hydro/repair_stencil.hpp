@@ -33,9 +33,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_closed(const TileView& view, const BadCell& 
   return view.closed(axis, side) == index + side;
 }
 
-// Primitive variables as a scheme reads them: data[((cell variables + n) side + z + reach) side + y
-// + reach) side + x + reach] is variable n at the offset (x, y, z) from unphysical cell `cell`, side
-// = 2 reach + 1.
+// Primitive variables as a scheme reads them, with the shape (cells, variables, side, side, side),
+// side = 2 reach + 1: at(cell, n, x, y, z) is variable n at the offset (x, y, z) from an unphysical
+// cell. Only the cells of the scheme's ghost shape are set.
 struct RepairStencil {
   double* data;
   int reach;

@@ -71,8 +71,8 @@ struct MonotoneParabola {
 template <bool KeepsExtrema>
 struct SurfaceLines {
   // Computes the deviations, i.e. the reconstructed value at each surface point minus the mean of
-  // the cell. q(x, y, z) is the mean of the cell at offset (x, y, z). If `inside` is false, only the
-  // points on the lower and upper z faces are set.
+  // the cell. q(x, y, z) is the mean of the cell at offset (x, y, z). If `inside` is false, only
+  // the points on the lower and upper z faces are set.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static void deviations(bool inside, const Values& q,
                                                      V (&deviation)[k_points]) {
