@@ -88,8 +88,7 @@ def test_blast_does_not_prefer_an_axis(tmp_path: Path) -> None:
 def test_blast_in_the_middle_stays_symmetric(
     tmp_path: Path, scheme: str, reconstruction: str
 ) -> None:
-    """Ahead of the shock differences of uniform gas have the sign of round-off, which must not
-    decide how a front is reconstructed."""
+    """Differences of the uniform gas ahead of a shock have the sign of round-off."""
     settings = (
         "problem.centre=[0.5, 0.5, 0.5]",
         "mesh.base_cells=[24, 24, 24]",
