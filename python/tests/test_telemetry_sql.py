@@ -181,6 +181,17 @@ def test_query_that_cannot_be_met_ends_with_one_line_and_2(
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("name", ["it's", "a[1-2]*", "x'); drop view steps; --"])
+def test_names_of_runs_are_no_sql(octools: Call, tmp_path: Path, name: str) -> None:
+    MadeUpRun(steps=8).write(tmp_path / name)
+    MadeUpRun(steps=4, run_id="fedcba9876543210").write(tmp_path / "other")
+    query = "select run, count(*) as steps from steps group by run order by run"
+    result = octools("sql", tmp_path / name, tmp_path / "other", query, "--format", "csv")
+    assert result.returncode == 0, result.stderr
+    rows = dict(list(csv.reader(result.stdout.splitlines()))[1:])
+    assert rows == {name: "8", "other": "4"}
+
+
 def write_foreign(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"step": np.arange(3)}), path)

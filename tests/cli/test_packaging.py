@@ -1,5 +1,6 @@
 """What other packaging systems are told is what the launcher installs, and wheels are whole."""
 
+import importlib
 import os
 import re
 import shutil
@@ -62,6 +63,16 @@ def test_versions_are_one() -> None:
 
 # Other projects' on the Python package index: installing them would run foreign code.
 FOREIGN = ("octant", "octools")
+
+
+def test_archives_with_other_contents_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "cmake")
+    fetch_source = importlib.import_module("fetch_source")
+    readers = dict.fromkeys(fetch_source.READERS, (lambda archive: b"another archive",))
+    monkeypatch.setattr(fetch_source, "READERS", readers)
+    for library in fetch_source.LIBRARIES.values():
+        with pytest.raises(SystemExit, match=r"SHA-256 is \w+, expected"):
+            fetch_source.download(library)
 
 
 def test_no_distribution_has_the_name_of_another_project() -> None:

@@ -55,6 +55,14 @@ def test_every_result_names_tests_that_exist(page: str) -> None:
         assert f"{file}.py" in text
 
 
+def test_threat_model_names_tests_that_exist() -> None:
+    text = (ROOT / "docs/developer/threat_model.md").read_text()
+    entries = re.findall(r"`((?:python/)?tests/[\w/]+\.py)`: ((?:`\w+`(?:, )?)+)", text)
+    assert len(entries) > 10
+    for file, names in entries:
+        assert set(re.findall(r"`(\w+)`", names)) <= names_of_tests(ROOT / file), file
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_picture_has_a_script_that_makes_it(page: str) -> None:
     text = (ROOT / f"docs/{page}.md").read_text()
