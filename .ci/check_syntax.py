@@ -19,9 +19,7 @@ def check(entry: dict[str, str]) -> str:
     words = shlex.split(entry["command"])
     output = words.index("-o")
     del words[output : output + 2]
-    done = subprocess.run(
-        [*words, "-fsyntax-only"], cwd=entry["directory"], check=False
-    )
+    done = subprocess.run([*words, "-fsyntax-only"], cwd=entry["directory"], check=False)
     return entry["file"] if done.returncode else ""
 
 

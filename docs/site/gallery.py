@@ -51,9 +51,7 @@ def group(entry: Example) -> str:
     if any(section in entry.parameters for section in GALAXY):
         return "Galaxy physics"
     gravity = entry.parameters.get("gravity", {}).get("enabled", False)
-    return (
-        "Gravity and cosmology" if gravity or "cosmology" in entry.parameters else "Gas"
-    )
+    return "Gravity and cosmology" if gravity or "cosmology" in entry.parameters else "Gas"
 
 
 def runs() -> dict[str, Run]:
@@ -77,14 +75,10 @@ def runs() -> dict[str, Run]:
 def page(root: Path) -> str:
     """Write the gallery as a page of docs/."""
     known = runs()
-    parts = [
-        "# Gallery\n\nEvery example: `./octant run examples/NAME.toml` makes its picture.\n"
-    ]
+    parts = ["# Gallery\n\nEvery example: `./octant run examples/NAME.toml` makes its picture.\n"]
     examples = read_examples(ROOT / "examples")
     for title, more in GROUPS.items():
-        parts.append(
-            f"## {title}\n\nMore: [{more}](../{more})\n\n:::::{{container}} gallery"
-        )
+        parts.append(f"## {title}\n\nMore: [{more}](../{more})\n\n:::::{{container}} gallery")
         members = [entry for entry in examples if group(entry) == title]
         parts += [_card(entry, known.get(entry.name)) for entry in members]
         parts.append(":::::\n")
@@ -119,9 +113,7 @@ def renew(entry: Example, output: Path) -> Run:
     seconds = 0.0  # where nothing was done but to begin
     if any(output.glob("telemetry/*.parquet")):
         query = "select sum(cpu_ns) / 1e9 from ranks"
-        seconds = float(
-            _said([octant, "sql", output, query, "--format", "csv"]).split()[-1]
-        )
+        seconds = float(_said([octant, "sql", output, query, "--format", "csv"]).split()[-1])
     ran = tomllib.loads((output / "run.toml").read_text())
     part = " ".join(_differences(entry.parameters, ran))
     _keep_picture(entry, output)
@@ -159,9 +151,7 @@ def _keep_picture(entry: Example, output: Path) -> None:
 
 
 def _processor() -> str:
-    names = re.findall(
-        r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
-    )
+    names = re.findall(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return names[0] if names else "a machine without /proc/cpuinfo"
 
 

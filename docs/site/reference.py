@@ -83,7 +83,7 @@ PYTHON = {
     ),
     "equations_of_state": (
         "Tables of equations of state",
-        "Tables for `hydro.equation_of_state = \"table\"`, and the gases that they describe.",
+        'Tables for `hydro.equation_of_state = "table"`, and the gases that they describe.',
         {
             "eos_table": ("write_eos_table", "Axis", "GasModel"),
             "gas_models": ("StellarGas", "IdealGas", "Composition", "GasState"),

@@ -72,21 +72,15 @@ class Tools:
     def tag(self) -> str:
         """Return the tags of Python and of its binary interface."""
         number = "".join(str(part) for part in self.version)
-        return (
-            f"cp{number}-abi3" if self.version >= (3, 12) else f"cp{number}-cp{number}"
-        )
+        return f"cp{number}-abi3" if self.version >= (3, 12) else f"cp{number}-cp{number}"
 
     def run(self, *command: object) -> None:
         """Run one of the tools at the root of the repository."""
-        subprocess.run(
-            self._words(*command), cwd=ROOT, env=self._environment, check=True
-        )
+        subprocess.run(self._words(*command), cwd=ROOT, env=self._environment, check=True)
 
     def read(self, *command: object) -> str:
         """Return the output of a tool."""
-        return subprocess.check_output(
-            self._words(*command), env=self._environment, text=True
-        )
+        return subprocess.check_output(self._words(*command), env=self._environment, text=True)
 
     @property
     def _environment(self) -> dict[str, str]:
@@ -118,9 +112,7 @@ def compile_all(tools: Tools) -> None:
     for name in BUILD.glob("_octant*.so"):
         name.unlink()
     forget = ("-U", "Python_*", "-U", "_Python_*", "-U", "nanobind_*", "-U", "NB_*")
-    tools.run(
-        "cmake", "--preset", "wheel", *forget, f"-DPython_EXECUTABLE={tools.python}"
-    )
+    tools.run("cmake", "--preset", "wheel", *forget, f"-DPython_EXECUTABLE={tools.python}")
     jobs = os.environ.get("OCTANT_JOBS", str(os.cpu_count()))
     targets = ("octant", "octant_friends", "_octant")
     tools.run("cmake", "--build", BUILD, "--parallel", jobs, "--target", *targets)
@@ -128,9 +120,7 @@ def compile_all(tools: Tools) -> None:
 
 def read_project(folder: Path) -> dict[str, object]:
     """Read the description of a distribution."""
-    project: dict[str, object] = tomllib.loads((folder / "pyproject.toml").read_text())[
-        "project"
-    ]
+    project: dict[str, object] = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     return project
 
 
@@ -152,9 +142,7 @@ def write_metadata(folder: Path, tag: str) -> None:
     ]
     folder.mkdir()
     (folder / "METADATA").write_text("\n".join(lines))
-    wheel = (
-        f"Wheel-Version: 1.0\nGenerator: octant\nRoot-Is-Purelib: false\nTag: {tag}\n"
-    )
+    wheel = f"Wheel-Version: 1.0\nGenerator: octant\nRoot-Is-Purelib: false\nTag: {tag}\n"
     (folder / "WHEEL").write_text(wheel)
     (folder / "entry_points.txt").write_text(ENTRY_POINTS)
     copy_licences(folder / "licenses")
@@ -165,9 +153,7 @@ def copy_licences(folder: Path) -> None:
     shutil.copytree(HERE / "licences", folder)
     shutil.copy(ROOT / "LICENSE", folder)
     for package in DEBIAN_PACKAGES:
-        shutil.copy(
-            Path("/usr/share/doc") / package / "copyright", folder / f"{package}.txt"
-        )
+        shutil.copy(Path("/usr/share/doc") / package / "copyright", folder / f"{package}.txt")
 
 
 def assemble(tools: Tools, folder: Path) -> Path:
@@ -201,12 +187,8 @@ def assemble(tools: Tools, folder: Path) -> Path:
 def main() -> None:
     """Build a wheel for each Python."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument(
-        "--python", action="append", metavar="PYTHON", help="default: this one"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=BUILD / "dist", metavar="DIRECTORY"
-    )
+    parser.add_argument("--python", action="append", metavar="PYTHON", help="default: this one")
+    parser.add_argument("--output", type=Path, default=BUILD / "dist", metavar="DIRECTORY")
     arguments = parser.parse_args()
     install_packages()
     BUILD.mkdir(parents=True, exist_ok=True)

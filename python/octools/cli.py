@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from octools.errors import OctoolsError
-from octools.options import PlainConsole, console
+from octools.options import PlainConsole, console, finite
 from octools.run import picture_command, wanted_pictures
 
 # Help without boxes: to draw them takes longer than all the rest.
@@ -80,7 +80,10 @@ class Commands(TyperGroup):
 def _command_of(entry: Entry) -> Any:
     one = typer.Typer(**PLAIN)
     one.command(entry.name)(entry.function())
-    return typer.main.get_command(one)
+    command = typer.main.get_command(one)
+    for parameter in command.params:
+        parameter.type = finite(parameter.type)
+    return command
 
 
 app = typer.Typer(cls=Commands, help="Analyse and plot results of Octant.", **PLAIN)

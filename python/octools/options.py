@@ -1,5 +1,7 @@
 """Common options and output formats of commands."""
 
+import math
+from copy import copy
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -58,3 +60,20 @@ Output = Annotated[
 def names_in(text: str | None) -> list[str]:
     """Split names at commas; none where there is no text."""
     return [name.strip() for name in text.split(",") if name.strip()] if text else []
+
+
+def finite(kind: Any) -> Any:
+    """Return the type of an option that refuses infinite numbers and nan, which passes bounds."""
+    refusing = copy(kind)
+    if hasattr(kind, "types"):  # several numbers, such as those of --centre
+        refusing.types = [finite(each) for each in kind.types]
+        return refusing
+
+    def convert(value: Any, parameter: Any, context: Any) -> Any:
+        number = kind.convert(value, parameter, context)
+        if isinstance(number, float) and not math.isfinite(number):
+            kind.fail(f"{value} is not a finite number.", parameter, context)
+        return number
+
+    refusing.convert = convert
+    return refusing

@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from conftest import Call
+from typer.main import get_command
 
-from octools.cli import commands
+from octools.cli import app, commands
 
 # What takes long to import: a help text needs none of it.
 HEAVY = ("numpy", "matplotlib", "h5py", "duckdb", "pyarrow", "pydantic")
@@ -28,6 +30,20 @@ def test_every_command_tells_what_it_takes(octools: Call, name: str) -> None:
     function = commands()[name].function()
     assert " ".join((function.__doc__ or "").split("\n\n")[0].split()[:3]) in short.stdout
     assert commands()[name].meaning[0].islower()
+
+
+@pytest.mark.parametrize("name", commands())
+def test_numbers_of_options_are_finite(octools: Call, name: str) -> None:
+    """The types of options that octools is built on accept nan, whatever the bounds."""
+    hints = get_type_hints(commands()[name].function())
+    for parameter in get_command(app).get_command(None, name).params:
+        if "float" not in str(hints.get(parameter.name)):
+            continue
+        for value in ("nan", "inf", "-inf"):
+            result = octools(name, parameter.opts[0], *[value] * parameter.nargs)
+            assert result.returncode == 2
+            message = f"'{parameter.opts[0]}': {value} is not "
+            assert message in " ".join(result.stderr.split()), result.stderr
 
 
 def test_help_imports_nothing_that_takes_long() -> None:
