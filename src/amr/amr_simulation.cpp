@@ -179,6 +179,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
             {&context_, &gas_, &radiation_, &gravity_, &particles_, &processes_, &measurement_},
             [this](int level, double courant) {
+              if (context_.options.hydro.enabled) gas_.reduce_signals();
               return std::min(gas_.max_dt(level, courant), radiation_.longest_step(level));
             }) {}
 

@@ -261,19 +261,28 @@ void GasSolver::close_energies(const LevelStep& /*coarse*/) {
 // --- signal speeds ------------------------------------------------------------------------------
 
 void GasSolver::measure_signals(int coarsest) {
-  const int finest = mesh_.finest_level();
-  if (coarsest > finest) return;
-  for (int level = coarsest; level <= finest; ++level)
-    fastest_[level] = fastest_signal(level, mesh_.fields(level).blocks(LevelFields::k_now));
-  mesh_.communicator().max_in_place(std::span(fastest_).subspan(coarsest, finest + 1 - coarsest));
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) measure_signal(level);
 }
 
 void GasSolver::measure_signal(int level) {
-  fastest_[level] = mesh_.communicator().max(
-      fastest_signal(level, mesh_.fields(level).blocks(LevelFields::k_now)));
+  fastest_[level] = fastest_signal(level, mesh_.fields(level).blocks(LevelFields::k_now));
+  signals_are_local_ = true;
 }
 
-void GasSolver::reduce_signals() { mesh_.communicator().max_in_place(std::span<double>(fastest_)); }
+void GasSolver::reduce_signals(std::span<double> others) {
+  const bool are_local = signals_are_local_ || (gravity_ && gravity_->strongest_is_local());
+  if (!are_local && others.empty()) return;
+  std::vector<double> most(others.begin(), others.end());
+  most.insert(most.end(), fastest_.begin(), fastest_.end());
+  if (gravity_) most.insert(most.end(), gravity_->strongest().begin(), gravity_->strongest().end());
+  mesh_.communicator().max_in_place(std::span(most));
+  std::span<const double> reduced(most);
+  std::ranges::copy(reduced.first(others.size()), others.begin());
+  reduced = reduced.subspan(others.size());
+  std::ranges::copy(reduced.first(fastest_.size()), fastest_.begin());
+  if (gravity_) gravity_->set_strongest(reduced.subspan(fastest_.size()));
+  signals_are_local_ = false;
+}
 
 // Returns the longest step with v dt + g dt^2 / 2 <= courant dx: a signal of speed v, accelerated
 // by the strongest acceleration g of gravity and hydro.acceleration, then crosses at most `courant`
@@ -286,7 +295,7 @@ double GasSolver::max_dt(int level, double courant) const {
   const double wave = level < std::ssize(radiation_waves_) ? radiation_waves_[level] : 0.0;
   const double v = fastest_[level] + 3.0 * wave;
   const auto& [x, y, z] = options_.hydro.acceleration;
-  const double g = std::hypot(x, y, z) + (gravity_ ? gravity_->strongest(level) : 0.0);
+  const double g = std::hypot(x, y, z) + (gravity_ ? gravity_->strongest()[level] : 0.0);
   if (g == 0.0) return distance / v;
   return 2.0 * distance / (v + std::sqrt(v * v + 2.0 * g * distance));
 }
@@ -300,6 +309,7 @@ GasSolver::Measured GasSolver::measure() {
     const auto [fastest, broken] = hydro::measure_gas(options_.hydro, mesh_.layout(), blocks, cells,
                                                       geometry.cell_volume(level), gas.sums);
     fastest_[level] = fastest;
+    signals_are_local_ = true;
     if (options_.hydro.eos.kind == hydro::EquationOfState::table)
       gas.outside_table +=
           hydro::cells_outside_table(options_.hydro, mesh_.layout(), blocks, cells);

@@ -52,21 +52,24 @@ class GasSolver : public StepPart {
   void close_energies(const LevelStep& coarse);
 
   // --- within the step
-  // Measures signal speeds on levels >= `coarsest` after processes changed the gas.
+  // Measures signal speeds on levels >= `coarsest` on this rank after processes changed the gas.
   void measure_signals(int coarsest);
   // Sets the speeds of the fastest radiation-pressure waves by level, which increase signal speeds.
   void set_radiation_waves(std::vector<double> speeds) { radiation_waves_ = std::move(speeds); }
-  // Measures the signal speed on one level.
+  // Measures the signal speed on one level on this rank.
   void measure_signal(int level);
-  // Returns the longest step in which a signal crosses at most `courant` cells.
+  // Returns the longest step in which a signal crosses at most `courant` cells. Signals must be
+  // those of all ranks: call reduce_signals() before.
   double max_dt(int level, double courant) const;
 
   // --- between steps
 
   // Measures leaf cells and signal speeds of this rank.
   Measured measure();
-  // Reduces the signal speeds over all ranks.
-  void reduce_signals();
+  // Reduces the signal speeds and the accelerations by gravity over all ranks, if any of them were
+  // measured since the last call. The same reduction replaces each of `others` by its maximum.
+  // Collective.
+  void reduce_signals(std::span<double> others = {});
   // True if the last sweep of the step was not yet validated: unphysical cells on other ranks are
   // unknown.
   bool awaits_validation() const { return pending_.has_value(); }
@@ -140,6 +143,7 @@ class GasSolver : public StepPart {
   Timers& timers_;
   gravity::Gravity* gravity_;
   bool is_alone_;
+  bool signals_are_local_ = false;       // some of fastest_ are those of this rank alone
   std::vector<double> fastest_;          // by level: signal speed, over all ranks
   std::vector<double> radiation_waves_;  // by level; empty without radiation
   mesh::DeviceArray<std::uint8_t> bad_tiles_;

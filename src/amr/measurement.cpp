@@ -183,7 +183,6 @@ void Measurement::measure_cells() {
   {
     const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
     reproducible_sum(mesh_.communicator(), gas.sums, counts);
-    if (options_.hydro.enabled) gas_.reduce_signals();
   }
   const std::int64_t bad_tiles = counts[2 * levels],
                      ranks_with_invalid_cells = counts[2 * levels + 1];
@@ -271,7 +270,11 @@ void Measurement::measure_limits() {
     }
   }
   processes_.limit_steps(limits_);
-  mesh_.communicator().min_in_place(std::span(limits_));
+  // Minima as maxima, which the reduction of signals includes.
+  for (double& limit : limits_) limit = -limit;
+  const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
+  gas_.reduce_signals(limits_);
+  for (double& limit : limits_) limit = -limit;
 }
 
 double Measurement::stable_dt() const {

@@ -69,13 +69,16 @@ constexpr double k_light = 0.01;
 
 // Mass on each level up to `last` above which a particle counts as a body: a single particle that
 // dominates its cell. Infinity if there are no such particles. The same for any number of ranks.
-// Collective.
+// The same reduction tells whether `statement` holds on any rank. Collective.
 std::vector<double> body_mass_thresholds(const AmrOptions& options, const Matter& matter,
-                                         const mesh::Mesh& mesh, int last) {
+                                         const mesh::Mesh& mesh, int last, bool& statement) {
   constexpr double none = std::numeric_limits<double>::infinity();
   const auto& thresholds = options.refine.mass;
   std::vector<double> least(last + 1, none);
-  if (thresholds.empty() || !matter.has_attracting_particles()) return least;
+  if (thresholds.empty() || !matter.has_attracting_particles()) {
+    statement = mesh.communicator().any(statement);
+    return least;
+  }
   double heaviest = 0.0;
   for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
     heaviest = std::max(heaviest, largest_mass(set));
@@ -90,7 +93,9 @@ std::vector<double> body_mass_thresholds(const AmrOptions& options, const Matter
       counts[level] += count_heavier(set, above[level]);
     });
   }
+  counts.push_back(statement ? 1 : 0);
   mesh.communicator().sum_in_place(std::span(counts));
+  statement = counts.back() > 0;
   for (std::int64_t level = 0; level < levels; ++level)
     if (counts[level] > 0 && counts[level] <= k_max_bodies) least[level] = above[level];
   return least;
@@ -170,8 +175,12 @@ void append_flags(const HeavyParticle& particle, const particles::LevelFrame& fr
 void flag_bodies(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh, double dt,
                  int last, mesh::FlagMasks& flags) {
   if (last < 0) return;
-  const std::vector<double> least = body_mass_thresholds(options, matter, mesh, last);
+  bool any = std::ranges::any_of(matter.kinds(), [](const particles::Particles& kind) {
+    return kind.kind().has_mass && kind.kind().wants_finest_cells && kind.count() > 0;
+  });
+  const std::vector<double> least = body_mass_thresholds(options, matter, mesh, last, any);
   const double lightest = *std::min_element(least.begin(), least.end());
+  if (!any && std::isinf(lightest)) return;
   std::vector<HeavyParticle> heavy;
   for (const particles::Particles& kind : matter.kinds()) {
     if (!kind.kind().has_mass) continue;
@@ -186,7 +195,6 @@ void flag_bodies(const AmrOptions& options, const Matter& matter, const mesh::Me
       if (dt > 0.0) append(dt);
     }
   }
-  if (!mesh.communicator().any(!heavy.empty())) return;
   for (int level = 0; level <= last; ++level) {
     const particles::LevelFrame frame(mesh.geometry(), level);
     std::vector<CellFlag> found;

@@ -74,8 +74,9 @@ std::vector<Held> own_segments(int rank, std::span<const Segment> sends) {
   return held;
 }
 
-std::vector<Header> headers_of(std::span<const Held> held) {
-  std::vector<Header> headers;
+// Headers of a message, after one whose count holds the sender's flags.
+std::vector<Header> headers_of(std::int64_t flags, std::span<const Held> held) {
+  std::vector<Header> headers{{-1, -1, flags}};
   for (const Held& h : held) headers.push_back(h.header);
   return headers;
 }
@@ -91,8 +92,10 @@ void grow(std::vector<std::byte>& buffer, std::size_t bytes) {
 
 }  // namespace
 
+// Flags reach all ranks: at each level, a rank of every child receives those of every sibling.
 ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
-                                       std::span<const Segment> sends) {
+                                       std::span<const Segment> sends, std::int64_t flags)
+    : flags_(flags) {
   const int rank = communicator.rank();
   const RankTree tree(communicator.size());
   std::vector<Held> held = own_segments(rank, sends);
@@ -102,6 +105,7 @@ ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
     std::vector<std::vector<Header>> headers;
     headers.reserve(static_cast<std::size_t>(tree.factor(level)));
     mpi::Requests requests;
+    const std::int64_t known_flags = flags_;
     const int own_child = tree.child_index(level, rank);
     for (int child = 0; child < tree.factor(level); ++child) {
       const RankRange sibling = tree.child(level, rank, child);
@@ -111,7 +115,7 @@ ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
       const std::int64_t begin = outgoing_items_;
       outgoing_items_ = append_all(outgoing, begin, stage.from_own, stage.from_transit);
       stage.sends.push_back({partner, begin, outgoing_items_ - begin});
-      headers.push_back(headers_of(outgoing));
+      headers.push_back(headers_of(known_flags, outgoing));
       requests.send(communicator.handle(), std::as_bytes(std::span(headers.back())), partner,
                     mpi::k_setup_tag);
     }
@@ -122,7 +126,9 @@ ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
       if (child == own_child) continue;
       for (const int sender : tree.senders(level, rank, child)) {
         const std::int64_t begin = transit_items_;
-        for (const Header& header : receive_headers(communicator, sender)) {
+        const std::vector<Header> received = receive_headers(communicator, sender);
+        flags_ |= received.front().count;
+        for (const Header& header : std::span(received).subspan(1)) {
           next.push_back({header, transit_items_, false});
           transit_items_ += header.count;
         }

@@ -44,6 +44,13 @@ Router::~Router() = default;
 
 Routed<std::byte>& Router::route(std::span<const int> destinations,
                                  std::span<const std::byte> items, std::size_t item_bytes) {
+  std::int64_t no_flags = 0;
+  return route(destinations, items, item_bytes, no_flags);
+}
+
+Routed<std::byte>& Router::route(std::span<const int> destinations,
+                                 std::span<const std::byte> items, std::size_t item_bytes,
+                                 std::int64_t& flags) {
   check_destinations(communicator_, destinations);
   const Observed observed(Phase::wait, "route");
   auto& [sorted, forwarder, routed] = *buffers_;
@@ -66,7 +73,8 @@ Routed<std::byte>& Router::route(std::span<const int> destinations,
     }
   }
 
-  const ForwardingSchedule schedule(communicator_, sends);
+  const ForwardingSchedule schedule(communicator_, sends, flags);
+  flags = schedule.flags();
   routed.sources.clear();
   for (const Segment& segment : schedule.receives())
     routed.sources.insert(routed.sources.end(), segment.count, segment.rank);
@@ -84,6 +92,12 @@ Routed<std::byte>& Router::route(std::span<const int> destinations,
 Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const int> destinations,
                               std::span<const std::byte> items, std::size_t item_bytes) {
   return std::move(Router(communicator).route(destinations, items, item_bytes));
+}
+
+Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const int> destinations,
+                              std::span<const std::byte> items, std::size_t item_bytes,
+                              std::int64_t& flags) {
+  return std::move(Router(communicator).route(destinations, items, item_bytes, flags));
 }
 
 }  // namespace octant

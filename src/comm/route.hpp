@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -36,6 +37,19 @@ Routed<T> route(const Communicator& communicator, std::span<const int> destinati
   return {items_of<T>(bytes.items), std::move(bytes.sources)};
 }
 
+// As above. The messages also carry `flags`, which is replaced by the bitwise or over all ranks: for
+// example whether any rank has more to send, or an error. A separate reduction would double the
+// number of times that ranks wait for all others.
+Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const int> destinations,
+                              std::span<const std::byte> items, std::size_t item_bytes,
+                              std::int64_t& flags);
+template <Copyable T>
+Routed<T> route(const Communicator& communicator, std::span<const int> destinations,
+                std::span<const T> items, std::int64_t& flags) {
+  auto bytes = route_bytes(communicator, destinations, std::as_bytes(items), sizeof(T), flags);
+  return {items_of<T>(bytes.items), std::move(bytes.sources)};
+}
+
 // Router with persistent buffers, because allocating memory costs more than the copies.
 class Router {
  public:
@@ -45,6 +59,9 @@ class Router {
   // Routes like route_bytes(). The result is valid until the next call, and may be moved from.
   Routed<std::byte>& route(std::span<const int> destinations, std::span<const std::byte> items,
                            std::size_t item_bytes);
+  // Also replaces `flags` by the bitwise or over all ranks.
+  Routed<std::byte>& route(std::span<const int> destinations, std::span<const std::byte> items,
+                           std::size_t item_bytes, std::int64_t& flags);
 
  private:
   struct Buffers;

@@ -94,8 +94,10 @@ class ForwardingSchedule {
     std::vector<Message> sends, receives;
   };
 
-  // Exchanges the sizes along the tree. Collective.
-  ForwardingSchedule(const Communicator& communicator, std::span<const Segment> sends);
+  // Exchanges the sizes along the tree, and `flags`, whose bitwise or over all ranks is flags().
+  // Collective.
+  ForwardingSchedule(const Communicator& communicator, std::span<const Segment> sends,
+                     std::int64_t flags = 0);
 
   // Stages, from the root of the tree on.
   const std::vector<Stage>& stages() const { return stages_; }
@@ -105,6 +107,8 @@ class ForwardingSchedule {
   const std::vector<Copy>& delivered_transit() const { return delivered_transit_; }
   // Segments of the receive buffer, none empty.
   const std::vector<Segment>& receives() const { return receives_; }
+  // Bitwise or of the flags of all ranks.
+  std::int64_t flags() const { return flags_; }
 
   // Length of the outgoing buffer in items.
   std::int64_t outgoing_items() const { return outgoing_items_; }
@@ -115,6 +119,7 @@ class ForwardingSchedule {
   std::vector<Stage> stages_;
   std::vector<Copy> delivered_own_, delivered_transit_;
   std::vector<Segment> receives_;
+  std::int64_t flags_;
   std::int64_t outgoing_items_ = 0, transit_items_ = 0;
 };
 

@@ -36,14 +36,14 @@ int exponent_of(double cost) {
 // Values common to all ranks for the conversion of costs to integers.
 struct Agreement {
   int depth = 0;
-  int cost_exponent = 0;  // all costs are below 2^cost_exponent
-  std::int64_t blocks = 0;
+  int cost_exponent = 0;    // all costs are below 2^cost_exponent
+  std::int64_t blocks = 0;  // at least the number of blocks on all ranks
 };
 
 Agreement agree_on(const DomainShape& domain, std::span<const CostItem> blocks,
                    const Reduction& reduction) {
-  std::array<std::int64_t, 3> largest{0, std::numeric_limits<int>::min(), 0};
-  auto& [depth, exponent, invalid] = largest;
+  std::array<std::int64_t, 4> largest{0, std::numeric_limits<int>::min(), 0, std::ssize(blocks)};
+  auto& [depth, exponent, invalid, count] = largest;
   for (const CostItem& block : blocks) {
     depth = std::max<std::int64_t>(depth, block.level);
     if (block.cost > 0.0) exponent = std::max<std::int64_t>(exponent, exponent_of(block.cost));
@@ -54,9 +54,7 @@ Agreement agree_on(const DomainShape& domain, std::span<const CostItem> blocks,
                  "a block lies outside the domain of {} x {} x {} base blocks, or its cost is "
                  "negative or not a number",
                  domain.base_blocks[0], domain.base_blocks[1], domain.base_blocks[2]);
-  std::array<std::int64_t, 1> count{static_cast<std::int64_t>(blocks.size())};
-  reduction.sum(count);
-  return {static_cast<int>(depth), static_cast<int>(exponent), count[0]};
+  return {static_cast<int>(depth), static_cast<int>(exponent), count * reduction.ranks};
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct Reduction {
   using Operation = std::function<void(std::span<std::int64_t>)>;
   Operation sum;
   Operation max;
+  int ranks = 1;
 };
 
 // Reduction in a single process.
@@ -29,7 +30,8 @@ inline Reduction reduction_of_one() {
 // Reduction over the ranks of a communicator, which must outlive the result.
 inline Reduction reduction_over(const Communicator& communicator) {
   return {[&](std::span<std::int64_t> values) { communicator.sum_in_place(values); },
-          [&](std::span<std::int64_t> values) { communicator.max_in_place(values); }};
+          [&](std::span<std::int64_t> values) { communicator.max_in_place(values); },
+          communicator.size()};
 }
 
 // Domain size in blocks of level 0. Blocks are cubes.
@@ -71,8 +73,8 @@ struct Work {
 };
 
 // Converts blocks to weighted points. Costs become integers, so that sums do not depend on their
-// order: relative to the largest cost they are exact to 2^-40, or less for 2^22 blocks or more,
-// because the sum must fit into 62 bits. Throws RunError on every rank if a cost is negative or not
+// order: relative to the largest cost they are exact to 2^-40, or less if 2^22 blocks or more are
+// possible with the largest number on a rank, because the sum must fit into 62 bits. Throws RunError on every rank if a cost is negative or not
 // finite or a block lies outside of the domain. Collective.
 Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
                   const Reduction& reduction);

@@ -153,8 +153,9 @@ CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
       row_(rounded_up(side_)),
       exchanger_("gravity boxes", fine.communicator(), options, fine.level(), Buffers::of_device),
       base_(coarse == nullptr) {
-  if (coarse) plan_copies(fine, *coarse);
   find_far_cells(fine);
+  if (coarse) plan_copies(fine, *coarse);
+  else need_far_field_ = fine.communicator().any(!groups_.empty());
 }
 
 void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coarse) {
@@ -219,7 +220,9 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
     owners.push_back(owner(part));
     count_items(receives, owners.back(), cells);
   }
-  const auto received = route<Part>(fine.communicator(), owners, parts);
+  std::int64_t need_far_field = groups_.empty() ? 0 : 1;
+  const auto received = route<Part>(fine.communicator(), owners, parts, need_far_field);
+  need_far_field_ = need_far_field != 0;
   offset = 0;
   for (std::size_t n = 0; n < received.items.size(); ++n) {
     const Part& part = received.items[n];
@@ -295,7 +298,6 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   }
   far_cells_ = mesh::to_device("far cells", indices);
   inside_ = mesh::to_device("cells inside", near_boundary);
-  need_far_field_ = fine.communicator().any(!groups_.empty());
 }
 
 void CoarseBoxes::set_far_field(const std::vector<double>& potentials) {

@@ -71,14 +71,16 @@ int Gravity::adapt_to_mesh() {
   base_->connect();
   potential_work_->connect();
   solver_->connect();
-  int first_changed = finest + 1;
+  std::vector<std::vector<int>> fresh;
+  std::vector<std::int32_t> is_changed;  // by level: on any rank
   for (int level = 0; level <= finest; ++level) {
-    const auto fresh = stored_->follow_mesh(level);
-    if (!fresh.anywhere) continue;
-    begin_blocks(level, mesh_.cells(level, fresh.slots));
-    first_changed = std::min(first_changed, level);
+    fresh.push_back(stored_->follow_mesh(level));
+    is_changed.push_back(!fresh.back().empty());
   }
-  return first_changed;
+  mesh_.communicator().max_in_place(std::span(is_changed));
+  for (int level = 0; level <= finest; ++level)
+    if (is_changed[level]) begin_blocks(level, mesh_.cells(level, fresh[level]));
+  return static_cast<int>(std::ranges::find(is_changed, 1) - is_changed.begin());
 }
 
 void Gravity::begin_blocks(int level, const CellRange& blocks) {
@@ -119,8 +121,7 @@ SolveReport Gravity::solve(LevelRange levels, double time) {
 void Gravity::measure_strongest(LevelRange levels) {
   for (int level = levels.first; level <= levels.last; ++level)
     strongest_[level] = strongest_of(mesh_.cells(level), stored_->acceleration(level));
-  mesh_.communicator().max_in_place(
-      std::span(strongest_).subspan(levels.first, levels.last + 1 - levels.first));
+  strongest_is_local_ = true;
 }
 
 void Gravity::resume() {

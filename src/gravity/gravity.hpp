@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,8 +87,17 @@ class Gravity {
   // Sets the frame in which the mesh is at rest; see GasWork.
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 
-  // Maximum |gx| + |gy| + |gz| on a level, over all ranks.
-  double strongest(int level) const { return strongest_[level]; }
+  // Maximum |gx| + |gy| + |gz| on each level. A solution sets the values of this rank's cells;
+  // set_strongest() replaces them by the maxima over all ranks, which the caller reduces together
+  // with others.
+  const std::vector<double>& strongest() const { return strongest_; }
+  // Sets the maxima over all ranks.
+  void set_strongest(std::span<const double> maxima) {
+    strongest_.assign(maxima.begin(), maxima.end());
+    strongest_is_local_ = false;
+  }
+  // True if strongest() is that of this rank's cells. Equal on all ranks.
+  bool strongest_is_local() const { return strongest_is_local_; }
 
   // Returns half the sum over this rank's leaf cells of potential times mass, where the mass is
   // that of `density`, minus the mean density of all matter in a periodic domain. BlockField{} is
@@ -129,6 +139,7 @@ class Gravity {
   std::unique_ptr<PotentialWork> potential_work_;
   std::unique_ptr<PotentialSolver> solver_;
   std::vector<double> strongest_;  // largest acceleration by level
+  bool strongest_is_local_ = false;
 };
 
 }  // namespace octant::gravity

@@ -363,7 +363,9 @@ FieldNorms field_norms(const PatchLevel& level, const Surroundings& around, cons
   with_side(level.patches(), [&](auto T) {
     sum_squares<T.value>(level, around, phi, variations.data(), potentials.data());
   });
-  return {std::sqrt(level.total(variations)), std::sqrt(level.total(potentials))};
+  ReproducibleSum sums[] = {own_sum(variations), own_sum(potentials)};
+  reproducible_sum(level.patches().communicator(), sums);
+  return {std::sqrt(sums[0].to_double()), std::sqrt(sums[1].to_double())};
 }
 
 void move_boundary_into(const PatchLevel& level, const GridMask& mask, const CoarseBoxes& boxes,

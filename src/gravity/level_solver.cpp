@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/error.hpp"
 #include "gravity/mask.hpp"
@@ -114,11 +115,6 @@ void LevelSolver::descend(std::size_t g, double* norms) {
   grid.near->start(grid.phi.data());
 }
 
-double LevelSolver::descend_finest(const DeviceArray<double>& norms) {
-  descend(0, norms.data());
-  return std::sqrt(level_.total(norms));
-}
-
 void LevelSolver::ascend(std::size_t g) {
   Grid& grid = grids_[g];
   const bool last = g + 1 == grids_.size();
@@ -146,6 +142,44 @@ double rounding_of(const FieldNorms& norms) {
   return 26.0 * std::numeric_limits<double>::epsilon() * norms.potential;
 }
 
+// Norms of the residuals of a solve, and of its source. Those of several V-cycles are reduced over
+// ranks together.
+class ResidualHistory {
+ public:
+  ResidualHistory(const Communicator& communicator, const SourceNorm& source)
+      : communicator_(communicator), source_(source), pending_{source.squares} {}
+
+  // Adds the residual of a V-cycle, given by the sum of squares in each own patch. Local.
+  void add(const DeviceArray<double>& squares) { pending_.push_back(own_sum(squares)); }
+  // Reduces the added residuals and, in the first call, the source. Collective.
+  void reduce() {
+    std::int64_t cells = source_.cells;
+    reproducible_sum(communicator_, std::span(pending_), std::span(&cells, 1));
+    auto next = pending_.begin();
+    if (residuals_.empty())
+      norm_ = std::max({source_.least, std::sqrt((next++)->to_double()),
+                        source_.rounding * std::sqrt(static_cast<double>(cells))});
+    for (; next != pending_.end(); ++next) residuals_.push_back(std::sqrt(next->to_double()));
+    pending_.clear();
+  }
+  // Number of reduced residuals.
+  int count() const { return static_cast<int>(residuals_.size()); }
+  double operator[](int cycle) const { return residuals_[cycle]; }
+  // Norm of the source; valid after reduce().
+  double source() const { return norm_; }
+
+ private:
+  Communicator communicator_;
+  SourceNorm source_;
+  std::vector<ReproducibleSum> pending_;  // the first one is that of the source
+  std::vector<double> residuals_;
+  double norm_ = 0.0;
+};
+
+// Ratio of a residual to the tolerance above which the next solve of the level is not expected to
+// reach the tolerance in as many V-cycles.
+constexpr double k_far = 4.0;
+
 // Convergence criterion of a solve.
 class Target {
  public:
@@ -156,7 +190,9 @@ class Target {
     if (cycles == 0) from_outside_ = residual > source_;
     stands_still_ = cycles > 0 && residual > 0.5 * before_;
     before_ = residual;
-    return residual > tolerance_ * source_ && (from_outside_ || stands_still_);
+    const bool needed = residual > tolerance_ * source_ && (from_outside_ || stands_still_);
+    needed_norms_ = needed_norms_ || needed;
+    return needed;
   }
   bool is_reached(double residual) {
     by_rounding_ = false;
@@ -180,17 +216,26 @@ class Target {
             .reference = reference,
             .by_rounding = reached && by_rounding_};
   }
+  SolveReport report(const ResidualHistory& residuals, bool reached) const {
+    const int cycles = residuals.count() - 1;
+    SolveReport report = this->report(cycles, residuals[0], residuals[cycles], reached);
+    while (!needed_norms_ && report.far_cycles < cycles &&
+           residuals[report.far_cycles] > k_far * tolerance_ * source_)
+      ++report.far_cycles;
+    return report;
+  }
 
  private:
   double source_, tolerance_, reference_ = 0.0, before_ = 0.0;
   bool from_outside_ = false, stands_still_ = false, by_rounding_ = false;
+  bool needed_norms_ = false;
 };
 
 }  // namespace
 
 SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
-                               double source, double tolerance, int most_cycles,
-                               const MeasureField& measure) {
+                               const SourceNorm& source, double tolerance, int most_cycles,
+                               const MeasureField& measure, const UncheckedCycles& unchecked) {
   coarse_f_ = level_.make_field("coarse f", 2);
   coarse_phi_ = level_.make_field("coarse phi", 2);
   if (grids_.empty()) return solve_coarse_grid(phi, f, source, tolerance, most_cycles, measure);
@@ -202,44 +247,75 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
     grid.f = finest ? f : level_.make_field("f", grid.side);
   }
   const auto norms = mesh::uninitialised<double>("residuals", patches_.own());
-  Target target(source, tolerance);
-  int cycles = 0;
-  double first = 0.0, residual = 0.0;
+  ResidualHistory residuals(patches_.communicator(), source);
+  std::optional<Target> target;
   bool reached = false;
   const std::int64_t rounds_before = finest_rounds();
-  for (;; ++cycles) {
-    residual = descend_finest(norms);
-    if (cycles == 0) first = residual;
-    reached = target.is_reached(residual);
-    if (!reached && target.needs_norms(residual, cycles) && measure) {
+  for (int cycle = 0;; ++cycle) {
+    descend(0, norms.data());
+    residuals.add(norms);
+    if (cycle < std::min(unchecked.count, most_cycles)) {
+      correct();
+      continue;
+    }
+    int next = residuals.count();
+    residuals.reduce();
+    if (!target) target.emplace(residuals.source(), tolerance);
+    for (; next <= cycle; ++next) {
+      const double residual = residuals[next];
+      reached = target->is_reached(residual);
+      const bool needs_norms = !reached && target->needs_norms(residual, next) && measure;
+      const bool is_last = next == cycle;
+      if (!is_last && (reached || needs_norms || !std::isfinite(residual)))
+        return solve_again(phi, f, source, tolerance, most_cycles, measure, unchecked);
+      if (!needs_norms) continue;
       grids_[0].near->finish();
-      reached = target.is_reached(residual, measure(grids_[0].phi));
+      reached = target->is_reached(residual, measure(grids_[0].phi));
       grids_[0].near->start(grids_[0].phi.data());
     }
-    if (reached || cycles == most_cycles || !std::isfinite(residual)) break;
+    if (reached || cycle == most_cycles || !std::isfinite(residuals[cycle])) break;
     correct();
   }
   grids_[0].near->finish();
-  SolveReport report = target.report(cycles, first, residual, reached);
+  SolveReport report = target->report(residuals, reached);
   if (!reached) report_failure(report, tolerance);
   report.rounds = finest_rounds() - rounds_before;
   phi = grids_[0].phi;
+  release_fields();
+  return report;
+}
+
+void LevelSolver::release_fields() {
   for (Grid& grid : grids_) grid.phi = grid.next = grid.f = {};
   coarse_f_ = coarse_phi_ = {};
-  return report;
+}
+
+// Solves again, with a check after each V-cycle.
+SolveReport LevelSolver::solve_again(DeviceArray<double>& phi, const DeviceArray<double>& f,
+                                     const SourceNorm& source, double tolerance, int most_cycles,
+                                     const MeasureField& measure,
+                                     const UncheckedCycles& unchecked) {
+  grids_[0].near->finish();
+  phi = {};
+  release_fields();
+  unchecked.restore(phi);
+  return solve(phi, f, source, tolerance, most_cycles, measure);
 }
 
 // Solves a level with patches of 2^3 cells. V-cycles begin with phi = 0, where the residual is f.
 SolveReport LevelSolver::solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
-                                           double source, double tolerance, int most_cycles,
-                                           const MeasureField& measure) {
-  Target target(source, tolerance);
-  const double first = level_.norm(f);
-  const auto [cycles, residual] = coarse_grids_->solve(f, phi, tolerance * source, most_cycles);
+                                           const SourceNorm& source, double tolerance,
+                                           int most_cycles, const MeasureField& measure) {
+  ResidualHistory first(patches_.communicator(), source);
+  first.add(level_.squares(f));
+  first.reduce();
+  Target target(first.source(), tolerance);
+  const auto [cycles, residual] =
+      coarse_grids_->solve(f, phi, tolerance * first.source(), most_cycles);
   bool reached = target.is_reached(residual);
   if (!reached && cycles < most_cycles && measure)
     reached = target.is_reached_after_standstill(residual, measure(phi));
-  const SolveReport report = target.report(cycles, first, residual, reached);
+  const SolveReport report = target.report(cycles, first[0], residual, reached);
   if (!reached) report_failure(report, tolerance);
   return report;
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 
+#include "comm/reproducible_sum.hpp"
 #include "gravity/coarse_grid_solver.hpp"
 #include "gravity/mask.hpp"
 #include "gravity/patch_level.hpp"
@@ -54,6 +55,26 @@ void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_
 // Function that returns field_norms() of phi (interpolated.hpp).
 using MeasureField = std::function<FieldNorms(const DeviceArray<double>& phi)>;
 
+// Norm of a right-hand side without boundary values: the root of the sum of `squares`, but at least
+// `rounding` times the root of the number of `cells`, both over all ranks.
+struct SourceNorm {
+  SourceNorm(double norm) : least(norm) {}  // the norm over all ranks
+  SourceNorm(const ReproducibleSum& own_squares, std::int64_t own_cells, double rounding_of_cell)
+      : squares(own_squares), cells(own_cells), rounding(rounding_of_cell) {}
+
+  ReproducibleSum squares;  // of this rank's cells
+  std::int64_t cells = 0;   // on this rank
+  double rounding = 0.0, least = 0.0;
+};
+
+// First V-cycles of a solve whose residuals are reduced over ranks only after the last of them,
+// because they are not expected to converge. If one of them does, the solve starts again without
+// unchecked cycles: results do not depend on `count`.
+struct UncheckedCycles {
+  int count = 0;
+  std::function<void(DeviceArray<double>& phi)> restore;  // sets the initial potential again
+};
+
 // Multigrid solver of one level, valid until the next regrid. All functions are collective.
 class LevelSolver {
  public:
@@ -67,15 +88,16 @@ class LevelSolver {
   const GridMask& mask() const { return mask_; }
 
   // Improves phi until the norm of the residual of sum(neighbours) - 6 phi = f (boundary values
-  // moved into f) is at most `tolerance` times the larger of two norms: `source`, that of f without
-  // boundary values, and the variation of phi, which is larger if mass outside the level dominates.
+  // moved into f) is at most `tolerance` times the larger of two norms: `source`, and the variation
+  // of phi, which is larger if mass outside the level dominates.
   // Norms are defined by PatchLevel::norm(). If rounding prevents convergence, the solve ends with
   // the residual at round-off (SolveReport::by_rounding). `measure` is called for phi with copies
   // to a depth of 2, and only if the first residual exceeds `source` or the residual stagnates. f
   // requires copies to a depth of 2; phi has such copies afterwards. Throws RunError after
   // `most_cycles`.
-  SolveReport solve(DeviceArray<double>& phi, const DeviceArray<double>& f, double source,
-                    double tolerance, int most_cycles, const MeasureField& measure = {});
+  SolveReport solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
+                    const SourceNorm& source, double tolerance, int most_cycles,
+                    const MeasureField& measure = {}, const UncheckedCycles& unchecked = {});
 
  private:
   struct Grid {
@@ -91,11 +113,14 @@ class LevelSolver {
   GridView view(const Grid& grid) const;
   void descend(std::size_t g, double* norms);
   void ascend(std::size_t g);
-  double descend_finest(const DeviceArray<double>& norms);
   void correct();
   std::int64_t finest_rounds() const { return grids_[0].near->rounds() + deep_halo_->rounds(); }
+  void release_fields();
+  SolveReport solve_again(DeviceArray<double>& phi, const DeviceArray<double>& f,
+                          const SourceNorm& source, double tolerance, int most_cycles,
+                          const MeasureField& measure, const UncheckedCycles& unchecked);
   SolveReport solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
-                                double source, double tolerance, int most_cycles,
+                                const SourceNorm& source, double tolerance, int most_cycles,
                                 const MeasureField& measure);
   [[noreturn]] void report_failure(const SolveReport& report, double tolerance) const;
 

@@ -49,7 +49,6 @@ class Multigrid final : public PotentialSolver {
  private:
   struct Level {
     PatchLevel* patches = nullptr;
-    std::int64_t blocks = 0;  // on all ranks
     // Solver of the level; null if the level is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
     CoarseBoxes* boxes = nullptr;
@@ -57,6 +56,7 @@ class Multigrid final : public PotentialSolver {
   };
   struct Statistics {
     std::int64_t solves = 0, cycles = 0, most_cycles = 0;
+    int far_cycles = 0;  // of the last solve; see SolveReport
   };
   bool by_fourier(int level) const { return level == 0 && fourier_base_; }
   void connect(int level);
@@ -139,11 +139,7 @@ Multigrid::Multigrid(const Parameters& /*parameters*/, const SolverSetting& sett
 void Multigrid::connect() {
   levels_.clear();
   levels_.resize(mesh_.finest_level() + 1);
-  const std::vector<std::int64_t> blocks = mesh_.tree().global_counts();
-  for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    levels_[level].blocks = blocks[level];
-    connect(level);
-  }
+  for (int level = 0; level <= mesh_.finest_level(); ++level) connect(level);
 }
 
 void Multigrid::connect(int level) {
@@ -237,6 +233,7 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   ++s.solves;
   s.cycles += report.cycles;
   s.most_cycles = std::max<std::int64_t>(s.most_cycles, report.cycles);
+  s.far_cycles = report.far_cycles;
   return report;
 }
 
@@ -260,18 +257,23 @@ SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<doub
 SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
                                        DeviceArray<double>& phi) {
   Level& l = levels_[level];
-  const double cells = static_cast<double>(l.blocks) * std::pow(mesh_.geometry().block_size(), 3);
-  const double source = std::max(l.patches->norm(f), rounding * std::sqrt(cells));
+  const std::int64_t N = mesh_.geometry().block_size();
+  const SourceNorm source(own_sum(l.patches->squares(f)), mesh_.blocks(level).count() * N * N * N,
+                          rounding);
   if (l.patches->patches().any_masked()) {
     const double time = stored().times(level).now;
     fill_boxes(level, level > 0 ? stored().potential_at(level - 1, time) : Combination{});
     move_boundary_into(*l.patches, l.solver->mask(), *l.boxes, f.data());
   }
   l.patches->halo().run(f.data());
-  const SolveReport report =
-      l.solver->solve(phi, f, source, tolerance_, max_cycles_, [&](const DeviceArray<double>& now) {
+  const SolveReport report = l.solver->solve(
+      phi, f, source, tolerance_, max_cycles_,
+      [&](const DeviceArray<double>& now) {
         return field_norms(*l.patches, surroundings(level), now.data());
-      });
+      },
+      {statistics_[level].far_cycles, [&](DeviceArray<double>& again) {
+         again = l.patches->make_field("phi", {.x = stored().field(level, Field::potential)});
+       }});
   if (report.by_rounding && !warned_of_rounding_) {
     warned_of_rounding_ = true;
     log::warn(

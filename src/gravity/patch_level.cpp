@@ -78,14 +78,25 @@ PatchLevel::PatchLevel(const mesh::Tree& tree, int level, const CommOptions& opt
       halo_(patches_, patches_.side(), 2, options),
       transfer_(patches_, tree.geometry().block_size(), options) {}
 
-double PatchLevel::total(const DeviceArray<double>& terms) const {
+ReproducibleSum own_sum(const DeviceArray<double>& terms) {
   const auto host = on_host(TransferKind::numbers, terms);
-  return reproducible_sum(patches_.communicator(),
-                          std::span<const double>(host.data(), host.size()));
+  ReproducibleSum sum;
+  for (std::size_t n = 0; n < host.size(); ++n) sum += host(n);
+  return sum;
+}
+
+double PatchLevel::total(const DeviceArray<double>& terms) const {
+  ReproducibleSum sum = own_sum(terms);
+  reproducible_sum(patches_.communicator(), std::span(&sum, 1));
+  return sum.to_double();
+}
+
+DeviceArray<double> PatchLevel::squares(const DeviceArray<double>& field) const {
+  return patch_sums(patches_, field, true);
 }
 
 double PatchLevel::norm(const DeviceArray<double>& field) const {
-  return std::sqrt(total(patch_sums(patches_, field, true)));
+  return std::sqrt(total(squares(field)));
 }
 
 double PatchLevel::sum(const DeviceArray<double>& field) const {

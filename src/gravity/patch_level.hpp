@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/reproducible_sum.hpp"
 #include "gravity/coarse_boxes.hpp"
 #include "gravity/patch_exchange.hpp"
 #include "mesh/field_pool.hpp"
@@ -72,6 +73,8 @@ class PatchLevel {
     return make_fields({{label, values}}).front();
   }
 
+  // Returns the sum of squares over the cells of each own patch. Local.
+  DeviceArray<double> squares(const DeviceArray<double>& field) const;
   // Returns the root of the sum of squares over all cells. Same bits on any number of ranks.
   // Collective.
   double norm(const DeviceArray<double>& field) const;
@@ -89,6 +92,9 @@ class PatchLevel {
   HaloExchange halo_;
   PieceTransfer transfer_;
 };
+
+// Returns the sum of one term per own patch of this rank. Local.
+ReproducibleSum own_sum(const DeviceArray<double>& terms);
 
 // Levels of a mesh, each created at first use. All functions are collective.
 class PatchLevels {

@@ -233,8 +233,6 @@ void LevelPatches::fill_tables(std::vector<PatchFacts> attributes) {
   for (int slot = 0; slot < own_; ++slot)
     for (const std::int32_t next : tables_[slot])
       if (next < 0 || attributes[next].blocks < full) masked_[slot] = 1;
-  any_masked_ = communicator_.any(
-      std::any_of(masked_.begin(), masked_.end(), [](std::uint8_t masked) { return masked != 0; }));
 }
 
 void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
@@ -277,7 +275,9 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
     announced.push_back(announcements[n]);
     count_items(sends, owners[n]);
   }
-  const auto arrived = route<Announcement>(communicator_, targets, announced);
+  std::int64_t masked = std::ranges::count(masked_, 0) < std::ssize(masked_) ? 1 : 0;
+  const auto arrived = route<Announcement>(communicator_, targets, announced, masked);
+  any_masked_ = masked != 0;
   for (std::size_t n = 0; n < arrived.items.size(); ++n) {
     const Announcement& a = arrived.items[n];
     arriving_.push_back({-1, find(a.patch), {0, 0, 0}, a.in_patch});

@@ -65,6 +65,7 @@ struct SolveReport {
   double reference = 0.0;    // norm of the right-hand side, or variation if larger
   bool by_rounding = false;  // true if the residual is round-off above the tolerance
   std::int64_t rounds = 0;   // number of halo exchanges on the finest grid
+  int far_cycles = 0;        // number of first V-cycles with residuals far above the tolerance
   // CPU time, without MPI, of Fourier transforms, whose work is divided evenly among ranks.
   std::int64_t shared_ns = 0;
 };

@@ -145,7 +145,7 @@ Combination StoredPotential::potential_at(int level, double time) const {
 
 // --- structure ---------------------------------------------------------------------------------
 
-StoredPotential::NewBlocks StoredPotential::follow_mesh(int level) {
+std::vector<int> StoredPotential::follow_mesh(int level) {
   Level& l = levels_[level];
   const mesh::TreeLevel& blocks = mesh_.blocks(level);
   const StoredBlocks before = std::move(l.blocks);
@@ -153,11 +153,10 @@ StoredPotential::NewBlocks StoredPotential::follow_mesh(int level) {
   for (int slot = 0; slot < blocks.slots(); ++slot) l.blocks.keys.push_back(blocks.key(slot));
   const auto is_new =
       carry_over(mesh_.communicator(), layout_.stride_slot, before, l.blocks, migration_);
-  NewBlocks found;
+  std::vector<int> fresh;
   for (const int slot : blocks.own())
-    if (is_new[slot]) found.slots.push_back(slot);
-  found.anywhere = mesh_.communicator().any(!found.slots.empty());
-  return found;
+    if (is_new[slot]) fresh.push_back(slot);
+  return fresh;
 }
 
 void StoredPotential::release_finer(int finest) {

@@ -65,15 +65,10 @@ class StoredPotential {
   // because extrapolation amplifies errors of the solutions.
   Combination potential_at(int level, double time) const;
 
-  // Result of follow_mesh(): slots of new blocks, whose values are not set, and a flag that is true
-  // if any rank has new blocks.
-  struct NewBlocks {
-    std::vector<int> slots;
-    bool anywhere = false;
-  };
   // Moves stored blocks of a level to their slots and ranks in the mesh. Must be called for every
-  // level whenever blocks were created, removed or moved. Collective.
-  NewBlocks follow_mesh(int level);
+  // level whenever blocks were created, removed or moved. Returns the slots of this rank's new
+  // blocks, whose values are not set. Collective.
+  std::vector<int> follow_mesh(int level);
   // Deletes the levels beyond the finest one.
   void release_finer(int finest);
 

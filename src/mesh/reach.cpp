@@ -130,67 +130,26 @@ class Search {
  public:
   Search(const Mesh& mesh, std::size_t item_bytes) : mesh_(mesh), item_bytes_(item_bytes) {}
 
-  // Sends every item to the blocks around its sphere. Collective.
-  void begin(std::span<const Sphere> spheres, std::span<const std::byte> items) {
-    std::vector<StartBlock> starts;
-    std::vector<std::int32_t> unlocated;
-    items_.reserve(items.size());
-    for (std::size_t n = 0; n < spheres.size(); ++n) {
-      check_radius(spheres[n]);
-      const auto number = static_cast<std::int32_t>(n);
-      if (!nearby_blocks(mesh_, spheres[n], starts)) {
-        unlocated.push_back(number);
-        continue;
-      }
-      start_search(spheres[n], number, starts, item(items, n));
+  // Sends every item to the blocks around its sphere, then to finer blocks, until all have reached
+  // leaf octants. The messages of a round tell all ranks whether another one follows. Collective.
+  void run(std::span<const Sphere> spheres, std::span<const std::byte> items) {
+    const std::vector<std::int32_t> unlocated = start_nearby(spheres, items);
+    const std::int64_t flags =
+        exchange((spheres.empty() ? 0 : k_some_items) | (unlocated.empty() ? 0 : k_some_unlocated));
+    any_items_ = (flags & k_some_items) != 0;
+    bool moves_on = (flags & k_some_moved) != 0;
+    if ((flags & k_some_unlocated) != 0) {
+      start_from_directory(unlocated, spheres, items);
+      moves_on = true;
     }
-    std::int32_t on_any_rank[] = {!unlocated.empty(), !outgoing_.ranks.empty()};
-    mesh_.communicator().max_in_place(std::span<std::int32_t>(on_any_rank));
-    any_outgoing_ = on_any_rank[1] != 0;
-    if (on_any_rank[0] == 0) return;
-    any_outgoing_ = true;
-    std::vector<std::vector<Key>> wanted;
-    std::vector<Key> keys;
-    for (const std::int32_t n : unlocated) {
-      wanted.push_back(positions_around(mesh_.geometry(), 0, spheres[n]));
-      keys.insert(keys.end(), wanted.back().begin(), wanted.back().end());
-    }
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    const std::vector<std::int32_t> owners = mesh_.tree().owners(0, keys);
-    for (std::size_t s = 0; s < unlocated.size(); ++s) {
-      starts.clear();
-      for (const Key key : wanted[s]) {
-        const auto index = std::lower_bound(keys.begin(), keys.end(), key) - keys.begin();
-        starts.push_back({0, owners[index], key});
-      }
-      start_search(spheres[unlocated[s]], unlocated[s], starts, item(items, unlocated[s]));
-    }
-  }
-
-  // Sends items to finer blocks until all have reached leaf octants. Collective.
-  void finish() {
-    const Communicator& communicator = mesh_.communicator();
-    for (; any_outgoing_; any_outgoing_ = communicator.any(!outgoing_.ranks.empty())) {
-      const OutgoingVisits sent = std::exchange(outgoing_, {});
-      const std::size_t width = sizeof(Visit) + item_bytes_;
-      const auto arrived = route_bytes(communicator, sent.ranks, sent.bytes, width);
-      items_.reserve(items_.size() + arrived.items.size());
-      for (std::size_t at = 0; at < arrived.items.size(); at += width) {
-        Visit visit;
-        std::memcpy(&visit, &arrived.items[at], sizeof(Visit));
-        const auto bytes = std::span(arrived.items).subspan(at + sizeof(Visit), item_bytes_);
-        const std::size_t begin = items_.size();
-        items_.insert(items_.end(), bytes.begin(), bytes.end());
-        if (!descend(visit, begin)) items_.resize(begin);
-      }
-    }
+    while (moves_on) moves_on = exchange(0) != 0;
   }
 
   ReachedBytes result() {
     std::sort(arrivals_.begin(), arrivals_.end(),
               [](const Arrival& a, const Arrival& b) { return a.order() < b.order(); });
     ReachedBytes reached;
+    reached.any = any_items_;
     reached.items.reserve(items_.size());
     for (std::size_t n = 0; n < arrivals_.size(); ++n) {
       const Arrival& a = arrivals_[n];
@@ -212,8 +171,72 @@ class Search {
   }
 
  private:
+  // Flags of a round of messages.
+  static constexpr std::int64_t k_some_moved = 1, k_some_items = 2, k_some_unlocated = 4;
+
   std::span<const std::byte> item(std::span<const std::byte> items, std::size_t n) const {
     return items.subspan(n * item_bytes_, item_bytes_);
+  }
+
+  // Starts the search for items whose initial blocks are in this rank's tables; returns the others.
+  std::vector<std::int32_t> start_nearby(std::span<const Sphere> spheres,
+                                         std::span<const std::byte> items) {
+    std::vector<StartBlock> starts;
+    std::vector<std::int32_t> unlocated;
+    items_.reserve(items.size());
+    for (std::size_t n = 0; n < spheres.size(); ++n) {
+      check_radius(spheres[n]);
+      const auto number = static_cast<std::int32_t>(n);
+      if (!nearby_blocks(mesh_, spheres[n], starts)) {
+        unlocated.push_back(number);
+        continue;
+      }
+      start_search(spheres[n], number, starts, item(items, n));
+    }
+    return unlocated;
+  }
+
+  // Starts the search for items in the blocks of the base level that the directory lists.
+  // Collective.
+  void start_from_directory(std::span<const std::int32_t> unlocated,
+                            std::span<const Sphere> spheres, std::span<const std::byte> items) {
+    std::vector<StartBlock> starts;
+    std::vector<std::vector<Key>> wanted;
+    std::vector<Key> keys;
+    for (const std::int32_t n : unlocated) {
+      wanted.push_back(positions_around(mesh_.geometry(), 0, spheres[n]));
+      keys.insert(keys.end(), wanted.back().begin(), wanted.back().end());
+    }
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    const std::vector<std::int32_t> owners = mesh_.tree().owners(0, keys);
+    for (std::size_t s = 0; s < unlocated.size(); ++s) {
+      starts.clear();
+      for (const Key key : wanted[s]) {
+        const auto index = std::lower_bound(keys.begin(), keys.end(), key) - keys.begin();
+        starts.push_back({0, owners[index], key});
+      }
+      start_search(spheres[unlocated[s]], unlocated[s], starts, item(items, unlocated[s]));
+    }
+  }
+
+  // Sends the outgoing visits and descends from those received. Returns the flags of all ranks,
+  // among them k_some_moved if any visit was sent. Collective.
+  std::int64_t exchange(std::int64_t flags) {
+    const OutgoingVisits sent = std::exchange(outgoing_, {});
+    if (!sent.ranks.empty()) flags |= k_some_moved;
+    const std::size_t width = sizeof(Visit) + item_bytes_;
+    const auto arrived = route_bytes(mesh_.communicator(), sent.ranks, sent.bytes, width, flags);
+    items_.reserve(items_.size() + arrived.items.size());
+    for (std::size_t at = 0; at < arrived.items.size(); at += width) {
+      Visit visit;
+      std::memcpy(&visit, &arrived.items[at], sizeof(Visit));
+      const auto bytes = std::span(arrived.items).subspan(at + sizeof(Visit), item_bytes_);
+      const std::size_t begin = items_.size();
+      items_.insert(items_.end(), bytes.begin(), bytes.end());
+      if (!descend(visit, begin)) items_.resize(begin);
+    }
+    return flags;
   }
 
   // Starts an item's search in own blocks, and sends the item to the owners of the other blocks.
@@ -273,7 +296,7 @@ class Search {
   const Mesh& mesh_;
   std::size_t item_bytes_;
   OutgoingVisits outgoing_;
-  bool any_outgoing_ = false;  // on any rank
+  bool any_items_ = false;  // on any rank
   std::vector<std::byte> items_;
   std::vector<Arrival> arrivals_;
 };
@@ -295,8 +318,7 @@ Position nearest_image(const Geometry& geometry, const Position& from, const Pos
 ReachedBytes reach_bytes(const Mesh& mesh, std::span<const Sphere> spheres,
                          std::span<const std::byte> items, std::size_t item_bytes) {
   Search search(mesh, item_bytes);
-  search.begin(spheres, items);
-  search.finish();
+  search.run(spheres, items);
   return search.result();
 }
 

@@ -194,17 +194,23 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
   const int rank = communicator().rank(), ranks = communicator().size();
   const std::int64_t block_bytes = layout_.stride_slot * static_cast<std::int64_t>(sizeof(double));
   const auto at_once = std::max<std::int64_t>(k_max_round_bytes / block_bytes, 1);
+  std::vector<std::vector<Mover>> movers(tree_->max_level() + 1);
+  std::vector<std::int64_t> most;  // by level: largest number of blocks that a rank sends
   for (int l = 0; l <= tree_->max_level(); ++l) {
-    std::vector<Mover> movers;
     for (std::size_t n = 0; n < owners[l].size(); ++n)
-      if (owners[l][n] != rank) movers.push_back({owners[l][n], tree_->level(l).own()[n]});
-    std::ranges::stable_sort(movers, {},
+      if (owners[l][n] != rank) movers[l].push_back({owners[l][n], tree_->level(l).own()[n]});
+    std::ranges::stable_sort(movers[l], {},
                              [&](const Mover& m) { return (m.target - rank + ranks) % ranks; });
-    const std::int64_t count = std::ssize(movers), most = communicator().max(count);
-    for (std::int64_t first = 0; first < most; first += at_once) {
-      const auto begin = std::min(first, count), end = std::min(first + at_once, count);
-      move_blocks(communicator(), migration_, {movers.begin() + begin, movers.begin() + end},
-                  halos_[l].tiles.boxes, tree_->level(l), fields_[l]);
+    most.push_back(std::ssize(movers[l]));
+  }
+  communicator().max_in_place(std::span(most));
+  for (int l = 0; l <= tree_->max_level(); ++l) {
+    const std::int64_t count = std::ssize(movers[l]);
+    for (std::int64_t first = 0; first < most[l]; first += at_once) {
+      const auto begin = movers[l].begin() + std::min(first, count),
+                 end = movers[l].begin() + std::min(first + at_once, count);
+      move_blocks(communicator(), migration_, {begin, end}, halos_[l].tiles.boxes, tree_->level(l),
+                  fields_[l]);
     }
   }
   rebuild();

@@ -4,11 +4,13 @@
 // cells, and the batch within a cell, whose particles all come from the rank that owns it. Ranks
 // only need the number of new particles in the blocks before their own.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 
+#include "comm/route.hpp"
+#include "comm/succeeds.hpp"
 #include "core/error.hpp"
-#include "decomp/key_order.hpp"
 #include "particles/cloud.hpp"
 #include "particles/particles.hpp"
 
@@ -23,42 +25,98 @@ struct Birthplace {
   auto order() const { return std::tie(level, block, cell); }
 };
 
+// A block's question how many new particles precede its own `count` ones, and the answer.
+struct BirthQuery {
+  int level;
+  Key block;
+  std::int64_t index, count;  // index among the sender's queries
+
+  auto order() const { return std::tie(level, block); }
+};
+struct BirthAnswer {
+  std::int64_t index, before;
+};
+
+// Assigns the blocks in the order (level, key) to ranks, in proportion to the new particles of each
+// level and to equal ranges of the keys within a level.
+class CountingRanks {
+ public:
+  CountingRanks(const mesh::Geometry& geometry, std::span<const std::int64_t> born_by_level,
+                int ranks)
+      : geometry_(geometry), ranks_(ranks), before_{0.0} {
+    for (const std::int64_t born : born_by_level)
+      before_.push_back(before_.back() + static_cast<double>(born));
+  }
+
+  int of(const BirthQuery& query) const {
+    BlockCoordinate end = 1;  // power of two that no coordinate of the level reaches
+    for (const BlockCoordinate extent : geometry_.extent(query.level))
+      while (end < extent) end *= 2;
+    const double along_level = static_cast<double>(query.block) / std::pow(double(end), 3);
+    const double births = before_[query.level + 1] - before_[query.level];
+    const double along_all = (before_[query.level] + along_level * births) / before_.back();
+    return std::min(static_cast<int>(along_all * ranks_), ranks_ - 1);
+  }
+
+ private:
+  const mesh::Geometry& geometry_;
+  int ranks_;
+  std::vector<double> before_;  // new particles on coarser levels; at the end those of all levels
+};
+
+// Returns one query for each block with births, which are sorted by order().
+std::vector<BirthQuery> queries_of(std::span<const Birthplace> births,
+                                   std::span<const std::size_t> order) {
+  std::vector<BirthQuery> queries;
+  for (const std::size_t n : order) {
+    const auto& [level, block, cell] = births[n];
+    if (queries.empty() || queries.back().order() != std::tie(level, block))
+      queries.push_back({level, block, std::ssize(queries), 0});
+    ++queries.back().count;
+  }
+  return queries;
+}
+
 // Returns, for each new particle of this rank, the number of new particles on all ranks that
-// precede it in order (level, block, cell). Each block's new particles are on one rank. Collective.
-std::vector<std::int64_t> births_before(const Communicator& communicator,
-                                        std::span<const Birthplace> births) {
+// precede it in order (level, block, cell), given the numbers on all ranks by level. Each block's
+// new particles are on one rank. Collective.
+std::vector<std::int64_t> births_before(const mesh::Mesh& mesh, std::span<const Birthplace> births,
+                                        std::span<const std::int64_t> born_by_level) {
+  const Communicator& communicator = mesh.communicator();
   std::vector<std::size_t> order(births.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return births[a].order() < births[b].order();
   });
-  std::uint64_t levels = 0;
-  for (const Birthplace& birth : births) levels |= std::uint64_t{1} << birth.level;
-  communicator.bitwise_or_in_place(std::span(&levels, 1));
+  const std::vector<BirthQuery> own = queries_of(births, order);
+  const CountingRanks counters(mesh.geometry(), born_by_level, communicator.size());
+  std::vector<int> ranks;
+  for (const BirthQuery& query : own) ranks.push_back(counters.of(query));
 
-  std::vector<std::int64_t> before(births.size());
-  std::int64_t on_coarser_levels = 0;
-  auto next = order.begin();
-  for (int level = 0; levels >> level != 0; ++level) {
-    if ((levels >> level & 1) == 0) continue;
-    std::vector<Key> blocks;
-    std::vector<std::int64_t> counts;
-    const auto first = next;
-    for (; next != order.end() && births[*next].level == level; ++next) {
-      if (blocks.empty() || blocks.back() != births[*next].block) {
-        blocks.push_back(births[*next].block);
-        counts.push_back(0);
-      }
-      ++counts.back();
-    }
-    const auto rows = rows_in_key_order(communicator, blocks, counts);
-    auto birth = first;
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      for (std::int64_t n = 0; n < counts[b]; ++n)
-        before[*birth++] = on_coarser_levels + rows[b] + n;
-    on_coarser_levels += communicator.sum(static_cast<std::int64_t>(next - first));
+  const auto [queries, sources] =
+      route(communicator, std::span<const int>(ranks), std::span<const BirthQuery>(own));
+  std::vector<std::size_t> by_block(queries.size());
+  std::iota(by_block.begin(), by_block.end(), 0);
+  std::sort(by_block.begin(), by_block.end(),
+            [&](std::size_t a, std::size_t b) { return queries[a].order() < queries[b].order(); });
+  std::int64_t count = 0;
+  for (const BirthQuery& query : queries) count += query.count;
+  std::int64_t before = communicator.exclusive_scan(count);
+  std::vector<BirthAnswer> answers(queries.size());
+  for (const std::size_t n : by_block) {
+    answers[n] = {queries[n].index, before};
+    before += queries[n].count;
   }
-  return before;
+  const auto answered =
+      route(communicator, std::span<const int>(sources), std::span<const BirthAnswer>(answers));
+  std::vector<std::int64_t> before_block(own.size());
+  for (const BirthAnswer& answer : answered.items) before_block[answer.index] = answer.before;
+
+  std::vector<std::int64_t> before_birth(births.size());
+  auto birth = order.begin();
+  for (std::size_t b = 0; b < own.size(); ++b)
+    for (std::int64_t n = 0; n < own[b].count; ++n) before_birth[*birth++] = before_block[b] + n;
+  return before_birth;
 }
 
 }  // namespace
@@ -81,15 +139,11 @@ std::optional<Particles::BlockSlot> Particles::own_leaf(
 
 std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   const Communicator& communicator = mesh_.communicator();
-  const std::int64_t born = communicator.sum(static_cast<std::int64_t>(batch.size()));
-  if (born == 0) return {};
   std::vector<BlockSlot> homes;
   std::vector<Birthplace> births;
-  communicator.collective_try([&] {
+  std::vector<std::int64_t> born_by_level(levels_.size());
+  const auto find_places = [&] {
     OCTANT_REQUIRE(batch.id.empty(), "new {} particles already have ids", name());
-    if (static_cast<std::uint64_t>(assigned_ids_ + born) > Kind::k_ids)
-      throw RunError("{} particles: {} of {} ids are used, too many for {} new particles", name(),
-                     assigned_ids_, Kind::k_ids, born);
     for (const auto& x : batch.position) {
       const auto leaf = own_leaf(x);
       if (!leaf)
@@ -98,17 +152,29 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
       homes.push_back(*leaf);
       const LevelFrame frame(mesh_.geometry(), leaf->level);
       births.push_back({leaf->level, frame.block_at(x), frame.cell_key(x)});
+      ++born_by_level[leaf->level];
     }
-    batch.id.assign(batch.size(), kind_.first_id());  // valid, until the ids are known
+    ParticleBatch with_ids = batch;
+    with_ids.id.assign(batch.size(), kind_.first_id());  // valid, until the ids are known
     try {
-      check(batch);
+      check(with_ids);
     } catch (const InputError& error) {
       throw RunError("{}", error.what());
     }
-  });
-  auto id = batch.id.begin();
-  for (const std::int64_t before : births_before(communicator, births))
-    *id++ += static_cast<std::uint64_t>(assigned_ids_ + before);
+  };
+  const bool is_valid = succeeds(find_places);
+  std::vector<std::int64_t> sums = born_by_level;
+  sums.push_back(is_valid ? 0 : 1);
+  communicator.sum_in_place(std::span(sums));
+  if (sums.back() > 0) communicator.collective_try(find_places);
+  sums.pop_back();
+  const std::int64_t born = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+  if (born == 0) return {};
+  if (static_cast<std::uint64_t>(assigned_ids_ + born) > Kind::k_ids)
+    throw RunError("{} particles: {} of {} ids are used, too many for {} new particles", name(),
+                   assigned_ids_, Kind::k_ids, born);
+  for (const std::int64_t before : births_before(mesh_, births, sums))
+    batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(assigned_ids_ + before));
   assigned_ids_ += born;
 
   NewRowsByLevel created(levels_.size());

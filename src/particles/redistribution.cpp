@@ -223,29 +223,32 @@ void Particles::append(const NewRowsByLevel& rows, MassChanges* changes) {
   }
 }
 
-// Forwards particles from rank to rank until all have reached their homes. One reduction per round
-// tells which kinds have particles that go on.
+// Forwards particles from rank to rank until all have reached their homes. The messages of the first
+// kind tell all ranks which kinds have particles that go on, and whether an error occurred.
 void Particles::redistribute(std::span<MovingKind> kinds, int coarsest, int finest) {
   const Communicator& communicator = kinds.front().kind->communicator();
-  enum State : std::int32_t { k_all_inserted, k_some_outgoing, k_error };
-  std::vector<std::int32_t> states(kinds.size());
+  const auto route_rows = [&](const MovingKind& of, std::int64_t& flags) {
+    const std::size_t bytes = (of.kind->row_words() + 1) * sizeof(Word);
+    return route_bytes(communicator, of.leaving.ranks, std::as_bytes(std::span(of.leaving.words)),
+                       bytes, flags);
+  };
+  const auto some_outgoing = [](std::size_t kind) { return std::int64_t{1} << 2 * kind; };
+  const auto error = [&](std::size_t kind) { return some_outgoing(kind) << 1; };
   for (;;) {
+    std::int64_t flags = 0;
     for (std::size_t n = 0; n < kinds.size(); ++n)
-      states[n] = !kinds[n].kind->error_.empty()   ? k_error
-                  : kinds[n].leaving.ranks.empty() ? k_all_inserted
-                                                   : k_some_outgoing;
-    communicator.max_in_place(std::span(states));
-    if (std::ranges::max(states) == k_all_inserted) return;
+      flags |= (kinds[n].leaving.ranks.empty() ? 0 : some_outgoing(n)) |
+               (kinds[n].kind->error_.empty() ? 0 : error(n));
+    Routed<std::byte> arrived = route_rows(kinds.front(), flags);
+    if (flags == 0) return;
     for (std::size_t n = 0; n < kinds.size(); ++n) {
       auto& [kind, sums, leaving, changes] = kinds[n];
-      if (states[n] == k_all_inserted) continue;
-      if (states[n] == k_error)
-        communicator.collective_try([&error = kind->error_] {
-          if (!error.empty()) throw RunError("{}", error);
+      if ((flags & error(n)) != 0)
+        communicator.collective_try([&message = kind->error_] {
+          if (!message.empty()) throw RunError("{}", message);
         });
-      const std::size_t bytes = (kind->row_words() + 1) * sizeof(Word);
-      const auto arrived =
-          route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
+      if ((flags & some_outgoing(n)) == 0) continue;
+      if (n > 0) arrived = route_rows(kinds[n], flags);
       leaving = kind->insert_or_forward({arrived.sources, items_of<Word>(arrived.items)}, coarsest,
                                         finest, kinds[n].noted());
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "subgrid/black_holes/feeding.hpp"
 #include "subgrid/events/grant_requests.hpp"
@@ -31,14 +32,17 @@ double bondi_radius(const HoleStep& step, const Hole& hole, const GasMeans& gas)
 }
 
 // Returns the kernel width for each black hole: the Bondi radius from the means of the widest
-// kernel, at least a quarter of a cell and at most half of the reach.
-std::vector<double> kernels(const HoleStep& step, const std::vector<Hole>& holes) {
+// kernel, at least a quarter of a cell and at most half of the reach. Returns nothing, on all ranks,
+// if no rank has a black hole.
+std::optional<std::vector<double>> kernels(const HoleStep& step, const std::vector<Hole>& holes) {
   std::vector<Surroundings::Event> events;
   for (const Hole& hole : holes)
     events.push_back(
         {surroundings_of(step, hole), 0.5 * BlackHoleOptions::k_reach * cell_of(step, hole)});
-  const auto means = sum_events(step.sync.mesh, Surroundings{step.target.gas.gamma}, step.target,
-                                std::span<const Surroundings::Event>(events), step.search);
+  const events::SummedEvents<Surroundings> summed(
+      step.sync.mesh, Surroundings{step.target.gas.gamma}, step.target, events, step.search);
+  if (!summed.reaching.any) return std::nullopt;
+  const auto means = summed.blasts(holes.size());
   std::vector<double> kernels;
   for (std::size_t n = 0; n < holes.size(); ++n) {
     const double dx = cell_of(step, holes[n]), widest = events[n].kernel;
@@ -173,8 +177,10 @@ DiscPart disc_part(double spin, double solar_masses, double feeding, double effi
   return {years / growth_time, warp};
 }
 
-void feed(const HoleStep& step, std::vector<Hole>& holes) {
-  const std::vector<double> kernel = kernels(step, holes);
+bool feed(const HoleStep& step, std::vector<Hole>& holes) {
+  const auto found = kernels(step, holes);
+  if (!found) return false;
+  const std::vector<double>& kernel = *found;
   std::vector<Accretion::Event> events;
   for (std::size_t n = 0; n < holes.size(); ++n) {
     Hole& hole = holes[n];
@@ -217,12 +223,11 @@ void feed(const HoleStep& step, std::vector<Hole>& holes) {
     step.ledger["drag_energy"] += event.energy;
     wakes.push_back(event);
   }
-  if (step.sync.mesh.communicator().any(!wakes.empty())) {
-    const InjectedSums injected =
-        apply_events(step.sync.mesh, DraggedGas{}, step.target,
-                     std::span<const DraggedGas::Event>(wakes), step.search);
-    step.ledger["floor_energy"] += injected.sums[InjectedSums::k_floor_energy];
-  }
+  const InjectedSums injected =
+      apply_events(step.sync.mesh, DraggedGas{}, step.target,
+                   std::span<const DraggedGas::Event>(wakes), step.search);
+  step.ledger["floor_energy"] += injected.sums[InjectedSums::k_floor_energy];
+  return true;
 }
 
 }  // namespace octant::subgrid

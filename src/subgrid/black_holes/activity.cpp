@@ -17,17 +17,13 @@ double active_radius(const HoleStep& step, const Hole& hole) {
   return std::max(agn.radius * step.sync.mesh.geometry().cell_size(hole.level), least);
 }
 
-void check_reach(const HoleStep& step, const std::vector<Hole>& holes) {
+// Returns true if a jet of the black hole would extend over half of the domain.
+bool is_too_wide(const HoleStep& step, const Hole& hole) {
   const mesh::Geometry& geometry = step.sync.mesh.geometry();
-  for (const Hole& hole : holes)
-    for (int d = 0; d < 3; ++d)
-      if (2.0 * JetLaw::radius(active_radius(step, hole)) >=
-          geometry.upper()[d] - geometry.lower()[d])
-        throw RunError(
-            "agn.least_radius = {} kpc: a jet would extend over half of the domain, {} of {} code "
-            "units",
-            step.options.agn.least_radius, JetLaw::radius(active_radius(step, hole)),
-            geometry.upper()[d] - geometry.lower()[d]);
+  const double width = 2.0 * JetLaw::radius(active_radius(step, hole));
+  for (int d = 0; d < 3; ++d)
+    if (width >= geometry.upper()[d] - geometry.lower()[d]) return true;
+  return false;
 }
 
 bool has_jet(const HoleStep& step, const Hole& hole) {
@@ -39,8 +35,22 @@ double rest_energy(const HoleStep& step, const Hole& hole) {
   return hole.unreleased * step.light * step.light;
 }
 
-// Heats the gas around black holes in quasar mode. Returns true, on all ranks, if any gas was
-// heated.
+// Energy that a black hole in quasar mode would heat the gas with, apart from its saved energy.
+double heating_energy(const HoleStep& step, const Hole& hole) {
+  if (has_jet(step, hole)) return 0.0;
+  return step.options.agn.thermal_efficiency * hole.efficiency * rest_energy(step, hole);
+}
+
+bool may_heat(const HoleStep& step, const Hole& hole) {
+  return heating_energy(step, hole) != 0.0 || hole.saved_energy != 0.0;
+}
+
+bool may_launch_jet(const HoleStep& step, const Hole& hole) {
+  return has_jet(step, hole) && hole.unreleased != 0.0 &&
+         hole.unreleased >= step.options.agn.jet_trigger * (hole.mass - hole.unreleased);
+}
+
+// Heats the gas around black holes in quasar mode.
 void heat(const HoleStep& step, std::vector<Hole>& holes) {
   const NucleusOptions& agn = step.options.agn;
   const double per_kelvin = 1.0 / (step.sync.units.temperature() * (step.target.gas.gamma - 1.0));
@@ -48,15 +58,11 @@ void heat(const HoleStep& step, std::vector<Hole>& holes) {
   std::vector<std::size_t> of;
   for (std::size_t n = 0; n < holes.size(); ++n) {
     const Hole& hole = holes[n];
-    const double energy = has_jet(step, hole)
-                              ? 0.0
-                              : agn.thermal_efficiency * hole.efficiency * rest_energy(step, hole);
-    if (energy == 0.0 && hole.saved_energy == 0.0) continue;
-    events.push_back({region_of(hole, active_radius(step, hole)), hole.saved_energy, energy,
-                      agn.heating_trigger * per_kelvin});
+    if (!may_heat(step, hole)) continue;
+    events.push_back({region_of(hole, active_radius(step, hole)), hole.saved_energy,
+                      heating_energy(step, hole), agn.heating_trigger * per_kelvin});
     of.push_back(n);
   }
-  if (!step.sync.mesh.communicator().any(!events.empty())) return;
   const auto heated =
       grant_requests(step.sync.mesh, HeatLaw{agn.maximum_temperature * per_kelvin}, step.target,
                      std::span<const HeatLaw::Event>(events), step.search);
@@ -96,14 +102,12 @@ void launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
   std::vector<std::size_t> of;
   for (std::size_t n = 0; n < holes.size(); ++n) {
     const Hole& hole = holes[n];
-    if (!has_jet(step, hole) || hole.unreleased == 0.0) continue;
-    if (hole.unreleased < agn.jet_trigger * (hole.mass - hole.unreleased)) continue;
+    if (!may_launch_jet(step, hole)) continue;
     // Radius that contains the centre of the host cell.
     const double radius = step.sync.mesh.geometry().cell_size(hole.level);
     loads.push_back({region_of(hole, radius), agn.mass_loading * hole.unreleased});
     of.push_back(n);
   }
-  if (!step.sync.mesh.communicator().any(!loads.empty())) return;
   const auto loaded =
       grant_requests(step.sync.mesh, JetLoading{{step.variables, step.target.metals}}, step.target,
                      std::span<const JetLoading::Event>(loads), step.search);
@@ -144,9 +148,23 @@ void launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
 }  // namespace
 
 void release_energy(const HoleStep& step, std::vector<Hole>& holes) {
-  step.sync.mesh.communicator().collective_try([&] { check_reach(step, holes); });
-  heat(step, holes);
-  launch_jets(step, holes);
+  const Communicator& communicator = step.sync.mesh.communicator();
+  enum { k_too_wide, k_heating, k_jets, k_count };
+  std::int32_t on_any_rank[k_count] = {};
+  for (const Hole& hole : holes) {
+    on_any_rank[k_too_wide] |= static_cast<std::int32_t>(is_too_wide(step, hole));
+    on_any_rank[k_heating] |= static_cast<std::int32_t>(may_heat(step, hole));
+    on_any_rank[k_jets] |= static_cast<std::int32_t>(may_launch_jet(step, hole));
+  }
+  communicator.max_in_place(std::span<std::int32_t>(on_any_rank));
+  if (on_any_rank[k_too_wide] != 0)
+    throw RunError(
+        "agn.least_radius = {} kpc: a jet would extend over half of the domain; use a smaller "
+        "radius or a larger domain",
+        step.options.agn.least_radius);
+  if (on_any_rank[k_heating] != 0) heat(step, holes);
+  // Heating may release the energy of a black hole whose jet is due, but starts no jet.
+  if (on_any_rank[k_jets] != 0) launch_jets(step, holes);
 }
 
 }  // namespace octant::subgrid

@@ -206,11 +206,8 @@ class BlackHoles final : public Process {
                         .finest_cell = step_time.finest_cell};
     particles::Particles& sinks = sync.kind("sinks");
     std::vector<Hole> holes = read_holes(sinks, sync.coarsest);
-    const bool any_before = sync.mesh.communicator().any(!holes.empty());
-    if (any_before) {
-      feed(step, holes);
-      write_holes(sinks, holes);
-    }
+    const bool any_before = feed(step, holes);
+    if (any_before) write_holes(sinks, holes);
     if (sync.coarsest != 0) return any_before;
     const bool formed = form_holes(step);
     if (!any_before && !formed) return false;

@@ -104,8 +104,8 @@ struct DiscPart {
 DiscPart disc_part(double spin, double solar_masses, double feeding, double efficiency);
 
 // Accretion and dynamical friction over the steps of the black holes' levels, which have all just
-// ended. Collective.
-void feed(const HoleStep& step, std::vector<Hole>& holes);
+// ended. Returns true, on all ranks, if any rank has such a black hole. Collective.
+bool feed(const HoleStep& step, std::vector<Hole>& holes);
 
 // Seeds black holes in cells of the finest level that are dense enough, gravitationally unstable
 // and far from all black holes; none if the seed mass is 0. Returns true, on all ranks, if any

@@ -151,10 +151,11 @@ void merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
       owners.push_back(member->owner);
     }
   }
-  if (!communicator.any(!results.empty())) return;
-  sinks.remove(
-      route(communicator, std::span<const int>(owners), std::span<const std::int64_t>(leaving))
-          .items);
+  std::int64_t any_mergers = results.empty() ? 0 : 1;
+  const auto removed = route(communicator, std::span<const int>(owners),
+                             std::span<const std::int64_t>(leaving), any_mergers);
+  if (any_mergers == 0) return;
+  sinks.remove(removed.items);
   sinks.add(batch_of(results));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "comm/route.hpp"
 #include "core/memory_transfer.hpp"
@@ -143,9 +144,11 @@ std::vector<Candidate> far_from_holes(const HoleStep& step, std::vector<Candidat
 }
 
 // Rank 0 visits the candidates of all ranks in order of decreasing density and accepts those that
-// are far from all accepted before. Returns the indices of this rank's accepted candidates.
-std::vector<std::int32_t> choose(const HoleStep& step, const std::vector<Candidate>& own,
-                                 double exclusion) {
+// are far from all accepted before. Returns the indices of this rank's accepted candidates; nothing,
+// on all ranks, if none is accepted on any rank.
+std::optional<std::vector<std::int32_t>> choose(const HoleStep& step,
+                                                const std::vector<Candidate>& own,
+                                                double exclusion) {
   const mesh::Geometry& geometry = step.sync.mesh.geometry();
   const Communicator& communicator = step.sync.mesh.communicator();
   const std::vector<int> to_root(own.size(), 0);
@@ -166,8 +169,10 @@ std::vector<std::int32_t> choose(const HoleStep& step, const std::vector<Candida
     taken.push_back(candidate);
     ranks.push_back(all.sources[n]);
   }
-  const auto back =
-      route(communicator, std::span<const int>(ranks), std::span<const Candidate>(taken));
+  std::int64_t any_taken = taken.empty() ? 0 : 1;
+  const auto back = route(communicator, std::span<const int>(ranks),
+                          std::span<const Candidate>(taken), any_taken);
+  if (any_taken == 0) return std::nullopt;
   std::vector<std::int32_t> numbers;
   for (const Candidate& candidate : back.items) numbers.push_back(candidate.number);
   std::sort(numbers.begin(), numbers.end());
@@ -252,9 +257,9 @@ bool form_holes(const HoleStep& step) {
   const double exclusion = exclusion_radius(step);
   const auto candidates = candidates_in(level, step.sync.mesh.geometry(), cells, densities);
   const auto numbers = choose(step, far_from_holes(step, candidates, exclusion), exclusion);
-  if (!communicator.any(!numbers.empty())) return false;
+  if (!numbers) return false;
   std::vector<mesh::Cell> chosen;
-  for (const std::int32_t n : numbers) chosen.push_back(cells[n]);
+  for (const std::int32_t n : *numbers) chosen.push_back(cells[n]);
   particles::ParticleBatch batch = batch_of(remove_seed_mass(step, level, seed, chosen));
   batch.id.clear();
   step.sync.kind("sinks").create(std::move(batch));

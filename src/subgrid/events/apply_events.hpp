@@ -343,12 +343,14 @@ struct SummedEvents {
   EventSums sums;
   std::vector<EventResult<Law>> results;  // in the order of sums.numbers
 
-  // Exchanges the events and their sums. Collective.
+  // Exchanges the events and, if any rank has one, their sums. Collective.
   SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                std::span<const typename Law::Event> own, EventSearch search)
       : reaching(mesh, own),
         touched(find_affected_blocks(mesh, search, reaching.regions, reaching.overlaps)),
-        sums(sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())) {
+        sums(reaching.any
+                 ? sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())
+                 : EventSums{.count = Law::sums}) {
     for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
       EventResult<Law> result;
       result.alone = !law.finish(own[sums.numbers[n]], sums.of(n), result.blast);
@@ -367,6 +369,7 @@ struct SummedEvents {
 
   // Returns the result of each event that reaches this rank. Collective.
   std::vector<EventResult<Law>> results_of_received(const Communicator& communicator) const {
+    if (!reaching.any) return {};
     return answer(communicator, sums, reaching, std::span<const EventResult<Law>>(results));
   }
 };

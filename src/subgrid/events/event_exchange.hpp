@@ -32,6 +32,7 @@ struct ReceivedEventRegions {
   std::vector<int> owners;
   std::vector<std::int32_t> numbers;          // indices of the events on their owners
   std::vector<mesh::SphereOverlap> overlaps;  // items are indices in `regions`
+  bool any = false;                           // true, on all ranks, if any rank has an event
 
   // Stores received events, in any order. Returns the index in `received` of each of `regions`.
   std::vector<std::int32_t> take(int rank, std::span<const EventRegion> received,
@@ -49,6 +50,7 @@ struct ReceivedEvents : ReceivedEventRegions {
   ReceivedEvents(const mesh::Mesh& mesh, std::span<const Event> own) {
     auto reached =
         mesh::reach(mesh, std::span<const mesh::Sphere>(spheres_of(regions_of(own))), own);
+    any = reached.any;
     const auto received = regions_of(std::span<const Event>(reached.items));
     events.reserve(received.size());
     for (const std::int32_t n : take(mesh.communicator().rank(), received, reached.sources,
@@ -62,11 +64,11 @@ struct ReceivedEvents : ReceivedEventRegions {
 // Sums over the cells of all ranks around this rank's events, and the contributing ranks. Events
 // without a contribution are absent.
 struct EventSums {
-  int count;                          // number of sums per event
-  std::vector<std::int32_t> numbers;  // indices of the events, ascending
-  std::vector<double> sums;           // [event][count]
+  int count;                            // number of sums per event
+  std::vector<std::int32_t> numbers{};  // indices of the events, ascending
+  std::vector<double> sums{};           // [event][count]
   std::vector<std::size_t> begins{0};
-  std::vector<int> ranks;  // contributors to event n: [begins[n], begins[n + 1])
+  std::vector<int> ranks{};  // contributors to event n: [begins[n], begins[n + 1])
 
   // Sums of event numbers[n].
   const double* of(std::size_t n) const { return &sums[n * count]; }

@@ -139,9 +139,9 @@ std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
         gas.template for_blocks<typename Kernel::CellRequests>("grant requests", kernel);
         granted.add(mesh, summed.reaching, level, here, kernel.granted);
       });
-  const events::EventSums sums = granted.add_up(mesh.communicator());
-
   std::vector<Granted<Law>> outcome(own.size());
+  if (!summed.reaching.any) return outcome;
+  const events::EventSums sums = granted.add_up(mesh.communicator());
   const auto blasts = summed.blasts(own.size());
   for (std::size_t n = 0; n < own.size(); ++n) outcome[n].blast = blasts[n];
   for (std::size_t n = 0; n < sums.numbers.size(); ++n)

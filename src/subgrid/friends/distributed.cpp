@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "comm/route.hpp"
+#include "comm/succeeds.hpp"
 #include "core/error.hpp"
 #include "subgrid/friends/cell_list.hpp"
 #include "subgrid/friends/linking.hpp"
@@ -168,9 +169,17 @@ Copies copies_within(const Communicator& communicator, std::span<const Body> bod
   std::vector<Point> points(bodies.size());
   for (std::size_t n = 0; n < bodies.size(); ++n) points[n] = bodies[n].position;
   Box box = bounding_box(points);
-  communicator.collective_try([&] { check_points(points, box, linking); });
-  communicator.min_in_place(std::span<double>(box.lower));
-  communicator.max_in_place(std::span<double>(box.upper));
+  const auto check = [&] { check_points(points, box, linking); };
+  // One reduction gives the box of all ranks' points and tells whether the check fails on any rank.
+  std::vector<double> most(box.upper.begin(), box.upper.end());
+  for (const double x : box.lower) most.push_back(-x);
+  most.push_back(succeeds(check) ? 0.0 : 1.0);
+  communicator.max_in_place(std::span(most));
+  if (most.back() > 0.0) communicator.collective_try(check);
+  for (int d = 0; d < 3; ++d) {
+    box.upper[d] = most[d];
+    box.lower[d] = -most[3 + d];
+  }
   if (box.empty()) return {};  // no rank has a body
   check_points({}, box, linking);
   if (communicator.size() == 1) return {};
@@ -202,15 +211,20 @@ class PartMinima {
     PartName part;
     std::uint64_t value;
   };
-  // Sends the values to the owners of the parts. Returns those for this rank. Collective.
-  std::vector<PartMinimum> deliver(const Communicator& communicator) const {
+  // Sends the values to the owners of the parts. Returns those for this rank, and replaces `flags`
+  // by the flags of all ranks. Collective.
+  std::vector<PartMinimum> deliver(const Communicator& communicator, std::int64_t& flags) const {
     std::vector<int> ranks;
     std::vector<PartMinimum> minima;
     for (const auto& [part, value] : least_) {
       ranks.push_back(rank_of(part));
       minima.push_back({part, value});
     }
-    return route(communicator, ranks, std::span<const PartMinimum>(minima)).items;
+    return route(communicator, ranks, std::span<const PartMinimum>(minima), flags).items;
+  }
+  std::vector<PartMinimum> deliver(const Communicator& communicator) const {
+    std::int64_t no_flags = 0;
+    return deliver(communicator, no_flags);
   }
 
  private:
@@ -233,13 +247,18 @@ class Parts {
         parent_(names_),
         grandparent_(names_) {}
 
-  // Iterates until all parts of a group have the same grandparent. Returns the number of rounds.
-  // Collective, as are the functions below.
+  // Iterates until all parts of a group have the same grandparent: rounds of FastSV, until one
+  // changes no grandparent on any rank. Returns the number of rounds. Collective, as are the
+  // functions below.
   int merge(const std::vector<Link>& links) {
-    if (!communicator_.any(!links.empty())) return 0;
-    int rounds = 1;
-    while (communicator_.any(hook_and_shorten(links))) ++rounds;
-    return rounds;
+    int rounds = 0;
+    for (std::int64_t changed = links.empty() ? 0 : 1;; ++rounds) {
+      PartMinima to_neighbours;
+      for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[index_of(own)]);
+      const auto received = to_neighbours.deliver(communicator_, changed);
+      if (changed == 0) return rounds;
+      changed = hook_and_shorten(received) ? 1 : 0;
+    }
   }
 
   // Returns, for each part of this rank, the minimum of `values` over all parts of its group.
@@ -257,12 +276,12 @@ class Parts {
     return std::lower_bound(names_.begin(), names_.end(), own) - names_.begin();
   }
 
-  // One round of FastSV. Returns true if the grandparent of any part on this rank has changed.
-  bool hook_and_shorten(const std::vector<Link>& links) {
-    PartMinima to_neighbours, to_parents;
-    for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[index_of(own)]);
+  // One round, with the grandparents of linked parts. Returns true if the grandparent of any part
+  // on this rank has changed.
+  bool hook_and_shorten(const std::vector<PartMinima::PartMinimum>& of_neighbours) {
+    PartMinima to_parents;
     std::vector<PartName> next = parent_;
-    for (const auto& [part, value] : to_neighbours.deliver(communicator_)) {
+    for (const auto& [part, value] : of_neighbours) {
       to_parents.add(parent_[index_of(part)], value);
       next[index_of(part)] = std::min(next[index_of(part)], value);
     }

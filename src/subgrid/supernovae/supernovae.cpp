@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "comm/succeeds.hpp"
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "core/random.hpp"
@@ -197,8 +198,11 @@ class Supernovae final : public Process {
     for (int level = 0; level <= sync.mesh.finest_level(); ++level)
       exploding.push_back(find(sync, stars, level, events, ledger));
     const Communicator& communicator = sync.mesh.communicator();
-    if (!communicator.any(!events.empty())) return false;
-    communicator.collective_try([&] { check_reach(sync, events); });
+    const auto check = [&] { check_reach(sync, events); };
+    std::int32_t on_any_rank[] = {!events.empty(), !succeeds(check)};
+    communicator.max_in_place(std::span<std::int32_t>(on_any_rank));
+    if (on_any_rank[0] == 0) return false;
+    if (on_any_rank[1] != 0) communicator.collective_try(check);
     // The kinetic energy of the ejecta before the explosion comes from the stars: no added energy.
     for (const Supernova& event : events) {
       ledger["nominal"] += event.energy;

@@ -56,6 +56,22 @@ TEST(RouteMpi, nothing_sent_is_nothing_received) {
   EXPECT_TRUE(routed.sources.empty());
 }
 
+TEST(RouteMpi, flags_of_every_rank_reach_all_ranks) {
+  const auto world = Communicator::world();
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const std::int64_t own = std::int64_t{1} << rank;
+    std::int64_t one = world.rank() == rank ? own : 0, every = std::int64_t{1} << world.rank();
+    const int destination = rank;
+    const double item = 1.0;
+    const std::span to(&destination, world.rank() == rank ? 0 : 1);
+    const auto routed = route(world, to, std::span(&item, to.size()), one);
+    EXPECT_EQ(one, own);
+    EXPECT_EQ(std::ssize(routed.items), world.rank() == rank ? world.size() - 1 : 0);
+    route(world, {}, std::span<const double>{}, every);
+    EXPECT_EQ(every, (std::int64_t{1} << world.size()) - 1);
+  }
+}
+
 TEST(RouteMpi, a_destination_that_does_not_exist_is_an_error) {
   const auto world = Communicator::world();
   const int destination = world.size();

@@ -91,6 +91,7 @@ void expect_all_met(const Mesh& mesh, double largest_radius, bool with_place) {
   std::vector<int> numbers;
   const std::vector<Sphere> own = own_spheres(mesh, all, with_place, numbers);
   const auto reached = reach<int>(mesh, own, numbers);
+  EXPECT_TRUE(reached.any);
 
   std::map<Place, int> expected, found;
   for_leaf_octants(mesh, [&](int level, int slot, int octant) {
@@ -125,6 +126,15 @@ TEST(Reach, finds_every_leaf_octant_across_levels_faces_and_ranks) {
       for (const double radius : {1e-3, 0.05, 0.2, 0.5})
         for (const bool with_place : {true, false}) expect_all_met(f.mesh, radius, with_place);
     }
+}
+
+TEST(Reach, says_on_all_ranks_whether_any_rank_has_an_item) {
+  MeshFixture f(small_box(4, 0, "periodic"), {2}, 8);
+  EXPECT_FALSE(reach<int>(f.mesh, {}, {}).any);
+  const Sphere sphere{{0.5, 0.5, 0.5}, 0.01, -1, -1};
+  const std::size_t own = f.mesh.communicator().is_root() ? 1 : 0;
+  const int item = 1;
+  EXPECT_TRUE(reach<int>(f.mesh, std::span(&sphere, own), std::span(&item, own)).any);
 }
 
 TEST(Reach, is_no_more_than_half_of_a_periodic_domain) {
