@@ -28,6 +28,7 @@ struct IonizationOptions {
   double hydrogen_fraction = 0.76;  // by mass
   bool on_the_spot = true;
   double temperature = 0.0;          // K; 0: follows from heating and cooling
+  double temperature_floor = 0.0;    // K
   std::vector<double> initial_ions;  // initial fractions of HII, HeII, HeIII; empty: neutral
   bool radiation_pressure = true;
   std::vector<double> source_x, source_y, source_z;  // positions of point sources
@@ -39,7 +40,9 @@ struct IonizationOptions {
   HoleSpectrum black_holes;
   std::string uv_background;  // file of rates
   cooling::Shielding self_shielding = cooling::Shielding::none;
-  double redshift = 0.0;  // of the background without cosmology
+  std::string metal_table;           // file of cooling rates
+  double initial_metallicity = 0.0;  // in solar units
+  double redshift = 0.0;             // of the background and of metal cooling without cosmology
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
@@ -48,6 +51,8 @@ struct IonizationOptions {
 
   // Throws InputError if parameters of stars are inconsistent.
   void check_stars() const;
+  // Throws InputError if parameters of an ultraviolet background or of metals are inconsistent.
+  void check_tables() const;
 
   // Number of groups of photons of sources.
   int groups() const { return static_cast<int>(edges.size()); }
@@ -57,6 +62,8 @@ struct IonizationOptions {
   }
   // True if the gas contains helium.
   bool has_helium() const { return hydrogen_fraction < 1.0; }
+  // True if the gas contains metals.
+  bool has_metals() const { return !metal_table.empty(); }
   // True if stars emit photons.
   bool has_stars() const { return star_rate > 0.0 || !star_table.empty(); }
   // True if particles emit photons.

@@ -30,9 +30,20 @@ namespace ionization {
 // Accounts of the ledger: photons that sources emit, that gas absorbs, that recombinations emit,
 // and that are added where refluxing took more than there were; heating by photons, radiative
 // losses, and work of the radiation pressure; cells whose equations were not solved, in all
-// substeps.
+// substeps; energy that the temperature floor adds.
 struct Account {
-  enum { injected, absorbed, recombined, restored, heated, radiated, work, unsolved, count };
+  enum {
+    injected,
+    absorbed,
+    recombined,
+    restored,
+    heated,
+    radiated,
+    work,
+    unsolved,
+    floored,
+    count
+  };
 };
 
 // Gas and photons of a cell as kernels see them, and how both change.
@@ -41,12 +52,14 @@ struct CellLaw {
   int species[3];                    // variables of HII, HeII, HeIII
   int first_photons;                 // variable of the density of group 0
   int first_emission;                // variable of the emission of group 0; -1: none
+  int metals;                        // variable of the metal mass; -1: none
   double hydrogen, helium;           // nuclei per cm^3 over the density in code units
   double energy_unit;                // erg cm^-3
   double per_volume;                 // cm^-3 over the number density in code units
   double share[k_photon_groups];     // of the photons of a source
   double momentum[k_photon_groups];  // of a photon over c', or 0 without radiation pressure
   double seconds, dt;
+  double least_temperature;  // K
 
   // Index of a moment of a group: density (0) or component of the flux (1 to 3).
   KOKKOS_FORCEINLINE_FUNCTION int moment(int group, int n) const {
@@ -66,8 +79,11 @@ struct CellLaw {
       terms[Account::injected] += injected;
       state.photons[g] = (max(there, 0.0) + injected) * per_volume;
     }
+    double raised = raise(state);
     const Reaction reaction = react(state, chemistry, seconds);
-    write(cell, photons, stride, state, reaction, terms);
+    raised += raise(state);
+    terms[Account::floored] += raised;
+    write(cell, photons, stride, state, reaction, raised, terms);
     for (int g = 0; g < chemistry.groups; ++g) {
       terms[Account::absorbed] += reaction.absorbed[g] / per_volume;
       terms[Account::recombined] += reaction.emitted[g] / per_volume;
@@ -88,13 +104,25 @@ struct CellLaw {
     if (helium_ions > 1.0)
       for (int n = 1; n < 3; ++n) state.ionized[n] /= helium_ions;
     state.energy = density * cell.internal_energy() * energy_unit;
+    if (metals >= 0)
+      state.metallicity =
+          min(max(cell[metals] / density, 0.0), 1.0) * (1.0 / cooling::k_grackle_solar);
     return state;
   }
 
-  // Stores the state after the reaction. The momentum of the absorbed flux pushes the gas.
+  // Raises gas to the least temperature. Returns the energy per volume that it gains in code units.
+  KOKKOS_INLINE_FUNCTION double raise(IonizedGas& state) const {
+    if (!(state.temperature(chemistry.gamma) < least_temperature)) return 0.0;
+    const double before = state.energy;
+    state.set_temperature(least_temperature, chemistry.gamma);
+    return (state.energy - before) / energy_unit;
+  }
+
+  // Stores the state after the reaction, and the energy by which the floor `raised` it. The momentum
+  // of the absorbed flux pushes the gas.
   KOKKOS_INLINE_FUNCTION void write(const hydro::GasCell& cell, const double* photons,
                                     std::int64_t stride, const IonizedGas& state,
-                                    const Reaction& reaction, double* terms) const {
+                                    const Reaction& reaction, double raised, double* terms) const {
     const double density = cell.density();
     for (int n = 0; n < 3; ++n) cell[species[n]] = density * state.ionized[n];
     double push[3] = {0.0, 0.0, 0.0};
@@ -111,7 +139,7 @@ struct CellLaw {
     for (int d = 0; d < 3; ++d)
       work += push[d] * (cell[hydro::k_momentum_x + d] + 0.5 * push[d]) / density;
     terms[Account::work] += work;
-    const double heat = (reaction.heated - reaction.radiated) / energy_unit;
+    const double heat = (reaction.heated - reaction.radiated) / energy_unit + raised;
     terms[Account::heated] += cell.add(0.0, push, heat + work);
   }
 };
@@ -134,6 +162,32 @@ struct ReactInCells {
   }
 };
 
+// Cooling rates of metals, prepared for the most recent redshift.
+class MetalTable {
+ public:
+  // Throws InputError if the table has no rates of metals.
+  MetalTable(cooling::CoolingTable table, const cooling::TableOptions& options)
+      : table_(std::move(table)), options_(options) {
+    if (!table_.has_metals)
+      throw InputError(
+          "ionization.metal_table = \"{}\": the file has no rates of metals, "
+          "/CoolingRates/Metals/Cooling; expected a Grackle file with metals",
+          table_.path);
+  }
+  // Returns the rates at a redshift.
+  const cooling::TableSlice& at(double redshift) {
+    if (redshift_ != redshift) slice_ = cooling::slice_at(table_, options_, redshift);
+    redshift_ = redshift;
+    return slice_;
+  }
+
+ private:
+  cooling::CoolingTable table_;
+  cooling::TableOptions options_;
+  std::optional<double> redshift_;
+  cooling::TableSlice slice_;
+};
+
 }  // namespace ionization
 
 class Ionization final : public Process {
@@ -145,22 +199,29 @@ class Ionization final : public Process {
   bool has_photon_sources() const override { return options_.has_emission(); }
 
   std::vector<GasVariable> variables() const override {
-    return {{.name = "ionized_hydrogen",
-             .initial = options_.initial_ion(0),
-             .description = "fraction of hydrogen nuclei that are ionised"},
-            {.name = "ionized_helium",
-             .initial = options_.initial_ion(1),
-             .description = "fraction of helium nuclei that are singly ionised"},
-            {.name = "doubly_ionized_helium",
-             .initial = options_.initial_ion(2),
-             .description = "fraction of helium nuclei that are doubly ionised"}};
+    std::vector<GasVariable> variables{
+        {.name = "ionized_hydrogen",
+         .initial = options_.initial_ion(0),
+         .description = "fraction of hydrogen nuclei that are ionised"},
+        {.name = "ionized_helium",
+         .initial = options_.initial_ion(1),
+         .description = "fraction of helium nuclei that are singly ionised"},
+        {.name = "doubly_ionized_helium",
+         .initial = options_.initial_ion(2),
+         .description = "fraction of helium nuclei that are doubly ionised"}};
+    if (options_.has_metals())
+      variables.push_back(metals(options_.initial_metallicity * cooling::k_grackle_solar));
+    return variables;
   }
   std::vector<std::string> accounts() const override {
-    return {"injected", "absorbed", "recombined", "restored",
-            "heated",   "radiated", "work",       "unsolved"};
+    std::vector<std::string> names{"injected", "absorbed", "recombined", "restored",
+                                   "heated",   "radiated", "work",       "unsolved"};
+    if (options_.temperature_floor > 0.0) names.push_back("floored");
+    return names;
   }
   double added_energy(const Ledger& ledger) const override {
-    return ledger.total("heated") - ledger.total("radiated") + ledger.total("work");
+    const double floored = options_.temperature_floor > 0.0 ? ledger.total("floored") : 0.0;
+    return ledger.total("heated") - ledger.total("radiated") + ledger.total("work") + floored;
   }
 
   void prepare(const ProcessSetup& setup) override {
@@ -188,9 +249,11 @@ class Ionization final : public Process {
     light_speed_ = setup.light_speed;
     speed_ratio_ = setup.speed_ratio;
     expands_ = setup.expands;
+    limits_accretion_ = setup.limits_accretion;
     first_photons_ = setup.first_photons;
     const char* const names[] = {"ionized_hydrogen", "ionized_helium", "doubly_ionized_helium"};
     for (int n = 0; n < 3; ++n) species_[n] = setup.variable(names[n]);
+    metals_ = options_.has_metals() ? setup.variable("metals") : -1;
     set_groups();
     gamma_ = setup.gas.gamma;
     periods_.emplace(setup.geometry);
@@ -200,6 +263,10 @@ class Ionization final : public Process {
   void begin(const Communicator& communicator) override {
     if (!options_.uv_background.empty())
       background_ = cooling::read_uv_background(communicator, options_.uv_background);
+    if (!options_.metal_table.empty())
+      metal_table_ = std::make_unique<ionization::MetalTable>(
+          cooling::read_cooling_table(communicator, options_.metal_table),
+          cooling::TableOptions{.gamma = gamma_, .temperature_refinement = 1});
     std::vector<ionization::PointSource> sources;
     for (std::size_t n = 0; n < options_.source_rates.size(); ++n)
       sources.push_back({{options_.source_x[n], options_.source_y[n], options_.source_z[n]},
@@ -221,7 +288,7 @@ class Ionization final : public Process {
         ionization::ReactInCells{level, law(level.step_time, dt), photons, sources_, *periods_},
         units, sums);
     const std::vector<std::string> names = accounts();
-    for (int n = 0; n < ionization::Account::count; ++n) ledger[names[n]] += sums[n];
+    for (std::size_t n = 0; n < names.size(); ++n) ledger[names[n]] += sums[n];
   }
 
   void begin_step(SyncPoint& sync, double dt) const override {
@@ -231,7 +298,8 @@ class Ionization final : public Process {
     if (options_.has_stars()) ionization::emit_from_stars(sync, dt, table_, groups);
     if (options_.black_holes.fraction > 0.0)
       ionization::emit_from_black_holes(
-          sync, dt, ionization::photons_per_energy(options_.black_holes, options_.edges), groups);
+          sync, dt, limits_accretion_,
+          ionization::photons_per_energy(options_.black_holes, options_.edges), groups);
   }
 
  private:
@@ -280,6 +348,12 @@ class Ionization final : public Process {
                      .compton = expands_,
                      .redshift = 1.0 / time.scale_factor - 1.0};
     if (background_) set_background(law.chemistry);
+    if (metal_table_) {
+      law.chemistry.has_metals = true;
+      law.chemistry.metals =
+          metal_table_->at(expands_ ? time.background_redshift : options_.redshift);
+    }
+    law.metals = metals_;
     std::copy(std::begin(species_), std::end(species_), law.species);
     law.first_photons = first_photons_;
     law.first_emission =
@@ -291,6 +365,7 @@ class Ionization final : public Process {
     law.per_volume = 1.0 / (units.length * units.length * units.length);
     law.seconds = dt * units.time;
     law.dt = dt;
+    law.least_temperature = options_.temperature_floor;
     for (int g = 0; g < options_.photon_groups(); ++g) {
       const bool is_of_sources = g < options_.groups();
       law.chemistry.group[g] =
@@ -310,12 +385,13 @@ class Ionization final : public Process {
   ionization::GroundPhotons ground_;
   ionization::StellarTable table_;
   std::optional<cooling::UvBackgroundTable> background_;
+  std::unique_ptr<ionization::MetalTable> metal_table_;
   mesh::DeviceArray<const ionization::PointSource> sources_;
   std::optional<Periods> periods_;
   bool pushes_ = false;  // true if absorbed photons push the gas
-  int species_[3] = {-1, -1, -1}, first_photons_ = -1;
+  int species_[3] = {-1, -1, -1}, metals_ = -1, first_photons_ = -1;
   double light_speed_ = 0.0, speed_ratio_ = 1.0, gamma_ = 0.0;  // light_speed_ in cm/s
-  bool expands_ = false;
+  bool expands_ = false, limits_accretion_ = true;
 };
 
 template <>
