@@ -85,9 +85,7 @@ def print_table(found: list[State]) -> None:
     """Print fractions by time."""
     print("  Myr  " + "  ".join(f"{name:>8}" for name in NAMES))
     for state in found:
-        print(
-            f"{state.time:5.2f}  " + "  ".join(f"{state.values[name]:8.4f}" for name in NAMES)
-        )
+        print(f"{state.time:5.2f}  " + "  ".join(f"{state.values[name]:8.4f}" for name in NAMES))
 
 
 def differences(coarse: list[State], fine: list[State]) -> bool:
@@ -117,7 +115,10 @@ def draw(panels: np.ndarray, outcome: Outcome, found: dict[int, list[State]]) ->
         times = [0.0, *(state.time for state in run)]
         for colour, name in (("C0", "mass"), ("C1", "volume")):
             panels[2].plot(
-                times, [0.0, *(s.values[name] for s in run)], colour + style, label=f"{name}, {cells}³"
+                times,
+                [0.0, *(s.values[name] for s in run)],
+                colour + style,
+                label=f"{name}, {cells}³",
             )
     panels[2].set(xlabel="time [Myr]", ylabel="ionised fraction", ylim=(0, None))
     panels[2].legend(frameon=False)

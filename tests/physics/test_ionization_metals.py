@@ -95,9 +95,7 @@ def test_neutral_gas_cools_by_metals_alone(tmp_path: Path, table: Path) -> None:
     for expected in (6000.0, 1000.0, 100.0):
         end = float(np.interp(-expected, -kelvin, times))
         text = uniform(9000.0, end)
-        outcome = run_well(
-            tmp_path / f"{expected:.0f}", text, *STILL, *with_metals(table), "time.max_steps=10"
-        )
+        outcome = run_well(tmp_path / f"{expected:.0f}", text, *STILL, *with_metals(table))
         found = temperatures(outcome, 0.0)
         history = outcome.history()
         print(expected, found.mean(), len(history["time"]))
@@ -134,7 +132,9 @@ def test_metals_add_their_losses_to_those_of_hydrogen(tmp_path: Path, table: Pat
     text = uniform(1e6, end, particles=2.0)
     lost = []
     for metallicity in (0.0, METALLICITY):
-        outcome = run_well(tmp_path / f"{metallicity}", text, *hot, *with_metals(table, metallicity))
+        outcome = run_well(
+            tmp_path / f"{metallicity}", text, *hot, *with_metals(table, metallicity)
+        )
         history = outcome.history()
         budget = history["total_energy"] + history["ionization_radiated"]
         np.testing.assert_allclose(budget, budget[0], rtol=1e-12)

@@ -84,15 +84,14 @@ def photons_per_erg(
     return float(np.sum(energy ** (-index - 1.0) * width) / all_energy)
 
 
-def expected_photons(
-    outcome: Outcome, fraction: float, per_erg: float, most: float = 1.0
-) -> float:
+def expected_photons(outcome: Outcome, fraction: float, per_erg: float, most: float = 1.0) -> float:
     """Return the photons that black holes emit at the luminosities at the beginning of steps."""
     history = outcome.history()
     steps = np.diff(history["time"])
     paths = outcome.snapshots[: len(steps)]
     energy = sum(
-        luminosities(path, most).sum() * step * TIME for path, step in zip(paths, steps, strict=True)
+        luminosities(path, most).sum() * step * TIME
+        for path, step in zip(paths, steps, strict=True)
     )
     return fraction * per_erg * float(energy)
 

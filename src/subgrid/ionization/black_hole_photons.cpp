@@ -52,7 +52,7 @@ void emit_from_black_holes(const SyncPoint& sync, double dt, bool is_limited,
     for (const Hole& hole : holes) {
       const double energy = luminosity(hole, is_limited) * per_luminosity;
       if (hole.level != level.number || energy == 0.0) continue;
-      PhotonNumbers photons;
+      PhotonNumbers photons{};
       for (int g = 0; g < k_groups; ++g) photons[g] = photons_per_erg[g] * energy;
       emitted.push_back(
           {cell_of_particle(sync, level, hole.slot, hole.position), hole.id, photons});

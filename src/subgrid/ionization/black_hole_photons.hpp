@@ -30,9 +30,9 @@ std::array<double, k_groups> photons_per_energy(const HoleSpectrum& spectrum,
                                                 const std::vector<double>& edges);
 
 // Luminosity in code mass per time, times c^2: the radiative efficiency of the disc times the
-// accretion rate of the last step, which is the Bondi rate, or the Eddington rate if that is smaller
-// and `is_limited` (black_holes.eddington). Discs with less than 0.01 of the Eddington rate radiate
-// in proportion to the square of the rate (Dubois et al. 2021, A&A 651, A109, section 2.6). 0 for
+// accretion rate of the last step: the Bondi rate, or the Eddington rate if that is smaller and
+// `is_limited` (black_holes.eddington). Discs with less than 0.01 of the Eddington rate radiate in
+// proportion to the square of the rate (Dubois et al. 2021, A&A 651, A109, section 2.6). 0 for
 // black holes that have not accreted yet.
 double luminosity(const Hole& hole, bool is_limited);
 

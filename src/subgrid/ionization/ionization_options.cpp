@@ -72,6 +72,26 @@ void declare_background(ParameterSchema& schema, IonizationOptions& o) {
               .min = 0.0});
 }
 
+void declare_dust(ParameterSchema& schema, IonizationOptions& o) {
+  schema.add(
+      "ionization.optical_edge", o.optical_edge,
+      {.unit = "eV",
+       .meaning = "Lowest energy of a group of optical photons below those that ionise, which "
+                  "dust absorbs: about 1; 0: no such group",
+       .min = 0.0});
+  schema.add("ionization.dust_opacity", o.dust_opacity,
+             {.unit = "cm^2 / g",
+              .meaning = "Absorption opacity of dust for optical photons, per mass of gas of solar "
+                         "metallicity with the dust-to-gas ratio of the solar neighbourhood (1000: "
+                         "Rosdahl et al. 2015)",
+              .min = 0.0});
+  schema.add("ionization.dust_exponent", o.dust_exponent,
+             {.meaning = "Exponent a of the dust-to-gas ratio, which is proportional to "
+                         "metallicity^a (Remy-Ruyer et al. 2014 find 1.62)",
+              .max = 4.0,
+              .above = 0.0});
+}
+
 void declare_metals(ParameterSchema& schema, IonizationOptions& o) {
   schema.add("ionization.metal_table", o.metal_table,
              {.meaning = "Grackle file with the cooling rates of metals, which are added to those "
@@ -143,6 +163,7 @@ void IonizationOptions::declare(ParameterSchema& schema) {
   declare_black_holes(schema, black_holes);
   declare_background(schema, *this);
   declare_metals(schema, *this);
+  declare_dust(schema, *this);
 }
 
 void IonizationOptions::check_stars() const {
@@ -175,8 +196,15 @@ void IonizationOptions::check_tables() const {
   if (initial_metallicity > 0.0 && !has_metals())
     throw InputError(
         "ionization.initial_metallicity = {} has no effect without ionization.metal_table, a "
-        "Grackle file",
+        "Grackle file, or ionization.optical_edge",
         initial_metallicity);
+  if (has_optical()) return;
+  const IonizationOptions usual;
+  if (dust_opacity != usual.dust_opacity || dust_exponent != usual.dust_exponent)
+    throw InputError(
+        "ionization.dust_opacity = {} and ionization.dust_exponent = {} have no effect without "
+        "ionization.optical_edge",
+        dust_opacity, dust_exponent);
 }
 
 void IonizationOptions::check(const mesh::Geometry& geometry) const {
@@ -198,6 +226,7 @@ void IonizationOptions::check(const mesh::Geometry& geometry) const {
         temperature_floor, temperature);
   check_stars();
   check_tables();
+  if (has_optical()) make_optical_photons(optical_edge, edges, source_spectrum());
   const std::size_t count = source_rates.size();
   if (source_x.size() != count || source_y.size() != count || source_z.size() != count)
     throw InputError(

@@ -11,6 +11,8 @@ namespace octant::subgrid::ionization {
 
 // Maximum number of photon groups of sources, and with those of recombinations.
 inline constexpr int k_groups = 3, k_photon_groups = k_groups + 3;
+// Maximum number of groups of photons that sources emit: those that ionise, and an optical one.
+inline constexpr int k_source_groups = k_groups + 1;
 
 // Ionisation energy of HI (0), HeI (1) or HeII (2) in eV: Verner et al. (1996, ApJ 465, 487,
 // table 1).

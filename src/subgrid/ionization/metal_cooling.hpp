@@ -1,5 +1,5 @@
-// Cooling by metals in gas whose hydrogen and helium are not in equilibrium: rates of a table in the
-// format of Grackle, for metals in equilibrium.
+// Cooling by metals in gas whose hydrogen and helium are not in equilibrium: rates of metals in
+// equilibrium from a table in the format of Grackle.
 #pragma once
 
 #include "subgrid/ionization/ionization_rates.hpp"
@@ -14,9 +14,9 @@ struct CellMetals {
 
 // Net cooling rate of metals of solar abundance over n_H^2 at a temperature in K, in erg cm^3 s^-1,
 // with its derivative by ln T. Cooling and heating are linear in logarithms between the densities
-// and temperatures of the table, as in Grackle; `heating` is the share of the ultraviolet background
-// that reaches the cell. Below the lowest temperature of the table the net rate is proportional to
-// T.
+// and temperatures of the table, as in Grackle; `heating` is the share of the ultraviolet
+// background that reaches the cell. Below the lowest temperature of the table the net rate is
+// proportional to T.
 KOKKOS_INLINE_FUNCTION Rate metal_cooling(const cooling::TableSlice& table,
                                           const cooling::TablePosition& row, double heating,
                                           double temperature) {

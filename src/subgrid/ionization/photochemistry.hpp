@@ -213,8 +213,8 @@ KOKKOS_FORCEINLINE_FUNCTION Densities densities_of(const IonizedGas& cell, const
   return gas;
 }
 
-// True if there are neither electrons nor photons nor a background nor metals, without which nothing
-// happens.
+// True if there are neither electrons nor photons nor a background nor metals, without which
+// nothing happens.
 KOKKOS_FORCEINLINE_FUNCTION bool is_inert(const Photochemistry& chemistry, const Contents& cell,
                                           const Densities& gas) {
   if (chemistry.has_background || cell.metals.amount > 0.0) return false;

@@ -30,34 +30,38 @@ namespace ionization {
 // Accounts of the ledger: photons that sources emit, that gas absorbs, that recombinations emit,
 // and that are added where refluxing took more than there were; heating by photons, radiative
 // losses, and work of the radiation pressure; cells whose equations were not solved, in all
-// substeps; energy that the temperature floor adds.
+// substeps; energy that the temperature floor adds; photons that dust absorbs, and their energy.
 struct Account {
-  enum {
-    injected,
-    absorbed,
-    recombined,
-    restored,
-    heated,
-    radiated,
-    work,
-    unsolved,
-    floored,
-    count
-  };
+  enum { injected, absorbed, recombined, restored, heated, radiated, work, unsolved, usual };
+  enum { floored = usual, dusty, infrared, count };
+};
+// Names of the accounts that all runs have.
+constexpr std::array<const char*, Account::usual> k_usual_accounts = {
+    "injected", "absorbed", "recombined", "restored", "heated", "radiated", "work", "unsolved"};
+
+// Maximum number of photon groups, with the optical one.
+constexpr int k_all_groups = k_photon_groups + 1;
+
+// Momentum and energy per volume that a cell gains.
+struct Gains {
+  double push[3] = {0.0, 0.0, 0.0}, heat = 0.0;
 };
 
 // Gas and photons of a cell as kernels see them, and how both change.
 struct CellLaw {
   Photochemistry chemistry;
-  int species[3];                    // variables of HII, HeII, HeIII
-  int first_photons;                 // variable of the density of group 0
-  int first_emission;                // variable of the emission of group 0; -1: none
-  int metals;                        // variable of the metal mass; -1: none
-  double hydrogen, helium;           // nuclei per cm^3 over the density in code units
-  double energy_unit;                // erg cm^-3
-  double per_volume;                 // cm^-3 over the number density in code units
-  double share[k_photon_groups];     // of the photons of a source
-  double momentum[k_photon_groups];  // of a photon over c', or 0 without radiation pressure
+  int species[3];                 // variables of HII, HeII, HeIII
+  int first_photons;              // variable of the density of group 0
+  int first_emission;             // variable of the emission of group 0; -1: none
+  int metals;                     // variable of the metal mass; -1: none
+  double hydrogen, helium;        // nuclei per cm^3 over the density in code units
+  double energy_unit;             // erg cm^-3
+  double per_volume;              // cm^-3 over the number density in code units
+  double share[k_all_groups];     // photons over the ionising photons of a source
+  double momentum[k_all_groups];  // of a photon over c', or 0 without radiation pressure
+  int optical;                    // number of the optical group; -1: none
+  double optical_energy;          // of its photons, in code units
+  double dust, dust_exponent;     // absorption by dust over density and metallicity^exponent
   double seconds, dt;
   double least_temperature;  // K
 
@@ -71,19 +75,18 @@ struct CellLaw {
   KOKKOS_INLINE_FUNCTION void react_in(const hydro::GasCell& cell, const double* photons,
                                        std::int64_t stride, double emitted, double* terms) const {
     IonizedGas state = read(cell);
-    for (int g = 0; g < chemistry.groups; ++g) {
-      const double there = photons[moment(g, 0) * stride];
-      const double injected =
-          emitted * share[g] + (first_emission < 0 ? 0.0 : cell[first_emission + g] * dt);
-      terms[Account::restored] += max(-there, 0.0);
-      terms[Account::injected] += injected;
-      state.photons[g] = (max(there, 0.0) + injected) * per_volume;
-    }
-    double raised = raise(state);
+    for (int g = 0; g < chemistry.groups; ++g)
+      state.photons[g] = photons_in(cell, photons, stride, emitted, g, terms) * per_volume;
+    Gains gains;
+    gains.heat += raise(state);
     const Reaction reaction = react(state, chemistry, seconds);
-    raised += raise(state);
-    terms[Account::floored] += raised;
-    write(cell, photons, stride, state, reaction, raised, terms);
+    gains.heat += raise(state);
+    terms[Account::floored] += gains.heat;
+    if (optical >= 0)
+      absorb_by_dust(cell, photons, stride,
+                     photons_in(cell, photons, stride, emitted, optical, terms), state.metallicity,
+                     gains, terms);
+    write(cell, photons, stride, state, reaction, gains, terms);
     for (int g = 0; g < chemistry.groups; ++g) {
       terms[Account::absorbed] += reaction.absorbed[g] / per_volume;
       terms[Account::recombined] += reaction.emitted[g] / per_volume;
@@ -91,6 +94,44 @@ struct CellLaw {
     terms[Account::heated] += reaction.heated / energy_unit;
     terms[Account::radiated] += reaction.radiated / energy_unit;
     terms[Account::unsolved] += reaction.is_solved ? 0.0 : 1.0;
+  }
+
+  // Photons of a group per volume after the transport, with those of sources. Adds to the terms.
+  KOKKOS_INLINE_FUNCTION double photons_in(const hydro::GasCell& cell, const double* photons,
+                                           std::int64_t stride, double emitted, int g,
+                                           double* terms) const {
+    const double there = photons[moment(g, 0) * stride];
+    const double injected =
+        emitted * share[g] + (first_emission < 0 ? 0.0 : cell[first_emission + g] * dt);
+    terms[Account::restored] += max(-there, 0.0);
+    terms[Account::injected] += injected;
+    return max(there, 0.0) + injected;
+  }
+
+  // Lets dust absorb optical photons, of which there are `number` per volume, and their flux. Their
+  // energy is lost as infrared radiation.
+  KOKKOS_INLINE_FUNCTION void absorb_by_dust(const hydro::GasCell& cell, const double* photons,
+                                             std::int64_t stride, double number, double metallicity,
+                                             Gains& gains, double* terms) const {
+    const double ratio =
+        dust_exponent == 1.0 ? metallicity : Kokkos::pow(metallicity, dust_exponent);
+    const double kept = Kokkos::exp(-dust * cell.density() * ratio);
+    const double absorbed = number - kept * number;
+    cell[moment(optical, 0)] = kept * number;
+    terms[Account::dusty] += absorbed;
+    terms[Account::infrared] += absorbed * optical_energy;
+    keep_flux(cell, photons, stride, optical, kept, gains);
+  }
+
+  // Stores the part `kept` of the flux of a group; the gas gains the momentum of the rest.
+  KOKKOS_INLINE_FUNCTION void keep_flux(const hydro::GasCell& cell, const double* photons,
+                                        std::int64_t stride, int g, double kept,
+                                        Gains& gains) const {
+    for (int d = 0; d < 3; ++d) {
+      const double flux = photons[moment(g, 1 + d) * stride], left = kept * flux;
+      gains.push[d] += (flux - left) * momentum[g];
+      cell[moment(g, 1 + d)] = left;
+    }
   }
 
   // Gas of a cell in cgs. Fractions that rounding errors of advection made impossible are limited.
@@ -118,29 +159,24 @@ struct CellLaw {
     return (state.energy - before) / energy_unit;
   }
 
-  // Stores the state after the reaction, and the energy by which the floor `raised` it. The momentum
-  // of the absorbed flux pushes the gas.
+  // Stores the state after the reaction and the gains, to which the momentum of the absorbed flux
+  // is added.
   KOKKOS_INLINE_FUNCTION void write(const hydro::GasCell& cell, const double* photons,
                                     std::int64_t stride, const IonizedGas& state,
-                                    const Reaction& reaction, double raised, double* terms) const {
+                                    const Reaction& reaction, Gains& gains, double* terms) const {
     const double density = cell.density();
     for (int n = 0; n < 3; ++n) cell[species[n]] = density * state.ionized[n];
-    double push[3] = {0.0, 0.0, 0.0};
     for (int g = 0; g < chemistry.groups; ++g) {
       cell[moment(g, 0)] = state.photons[g] / per_volume;
-      for (int d = 0; d < 3; ++d) {
-        const double flux = photons[moment(g, 1 + d) * stride];
-        const double kept = reaction.kept[g] * flux;
-        push[d] += (flux - kept) * momentum[g];
-        cell[moment(g, 1 + d)] = kept;
-      }
+      keep_flux(cell, photons, stride, g, reaction.kept[g], gains);
     }
+    const double* const push = gains.push;
     double work = 0.0;
     for (int d = 0; d < 3; ++d)
       work += push[d] * (cell[hydro::k_momentum_x + d] + 0.5 * push[d]) / density;
     terms[Account::work] += work;
-    const double heat = (reaction.heated - reaction.radiated) / energy_unit + raised;
-    terms[Account::heated] += cell.add(0.0, push, heat + work);
+    const double heat = (reaction.heated - reaction.radiated) / energy_unit + gains.heat;
+    terms[Account::heated] += cell.add(0.0, gains.push, heat + work);
   }
 };
 
@@ -214,9 +250,10 @@ class Ionization final : public Process {
     return variables;
   }
   std::vector<std::string> accounts() const override {
-    std::vector<std::string> names{"injected", "absorbed", "recombined", "restored",
-                                   "heated",   "radiated", "work",       "unsolved"};
+    std::vector<std::string> names(ionization::k_usual_accounts.begin(),
+                                   ionization::k_usual_accounts.end());
     if (options_.temperature_floor > 0.0) names.push_back("floored");
+    if (options_.has_optical()) names.insert(names.end(), {"absorbed_by_dust", "infrared"});
     return names;
   }
   double added_energy(const Ledger& ledger) const override {
@@ -273,7 +310,7 @@ class Ionization final : public Process {
                          options_.source_rates[n]});
     sources_ = mesh::to_device("sources of photons", sources);
     if (!options_.star_table.empty())
-      table_ = ionization::StellarTable(options_.star_table, options_.groups());
+      table_ = ionization::StellarTable(options_.star_table, options_.source_groups());
     else if (options_.star_rate > 0.0) table_ = constant_emission();
   }
 
@@ -287,14 +324,19 @@ class Ionization final : public Process {
         "ionization", level.cells,
         ionization::ReactInCells{level, law(level.step_time, dt), photons, sources_, *periods_},
         units, sums);
-    const std::vector<std::string> names = accounts();
-    for (std::size_t n = 0; n < names.size(); ++n) ledger[names[n]] += sums[n];
+    using ionization::Account;
+    for (int n = 0; n < Account::usual; ++n) ledger[ionization::k_usual_accounts[n]] += sums[n];
+    if (options_.temperature_floor > 0.0) ledger["floored"] += sums[Account::floored];
+    if (!options_.has_optical()) return;
+    ledger["absorbed_by_dust"] += sums[Account::dusty];
+    ledger["infrared"] += sums[Account::infrared];
   }
 
   void begin_step(SyncPoint& sync, double dt) const override {
     const ionization::CellLaw of_cells = law(sync.levels.front().step_time, 0.0);
     std::vector<int> groups;
     for (int g = 0; g < options_.groups(); ++g) groups.push_back(of_cells.first_emission + g);
+    if (options_.has_optical()) groups.push_back(of_cells.first_emission + of_cells.optical);
     if (options_.has_stars()) ionization::emit_from_stars(sync, dt, table_, groups);
     if (options_.black_holes.fraction > 0.0)
       ionization::emit_from_black_holes(
@@ -314,6 +356,9 @@ class Ionization final : public Process {
           "energies from {} eV",
           g, options_.edges[g], ionization::ionization_energy(0));
     }
+    if (options_.has_optical())
+      optical_ = ionization::make_optical_photons(options_.optical_edge, options_.edges,
+                                                  options_.source_spectrum());
     if (options_.on_the_spot) return;
     ground_ =
         ionization::make_ground_photons(options_.edges, spectrum_.groups, options_.has_helium());
@@ -331,17 +376,20 @@ class Ionization final : public Process {
     ionization::StellarRates rates{};
     for (int g = 0; g < options_.groups(); ++g)
       rates[g] = options_.star_rate / constants::k_solar_mass * spectrum_.photon_share[g];
+    if (options_.has_optical())
+      rates[options_.groups()] =
+          options_.star_rate / constants::k_solar_mass * optical_.per_ionizing_photon;
     return {rates, options_.star_lifetime * 1e6 * constants::k_year};
   }
 
   // Properties of gas and photons at a time with these units, for a substep `dt`.
   ionization::CellLaw law(const StepTime& time, double dt) const {
     const CodeUnits& units = time.units;
-    const double c = light_speed_, reduced = speed_ratio_ * c;
     ionization::CellLaw law{};
-    law.chemistry = {.groups = options_.photon_groups(),
+    const int chemical = options_.photon_groups() - (options_.has_optical() ? 1 : 0);
+    law.chemistry = {.groups = chemical,
                      .group = {},
-                     .light_speed = reduced,
+                     .light_speed = speed_ratio_ * light_speed_,
                      .gamma = gamma_,
                      .on_the_spot = options_.on_the_spot,
                      .temperature = options_.temperature,
@@ -366,23 +414,40 @@ class Ionization final : public Process {
     law.seconds = dt * units.time;
     law.dt = dt;
     law.least_temperature = options_.temperature_floor;
-    for (int g = 0; g < options_.photon_groups(); ++g) {
+    for (int g = 0; g < chemical; ++g) {
       const bool is_of_sources = g < options_.groups();
       law.chemistry.group[g] =
           is_of_sources ? spectrum_.groups[g] : ground_.groups[g - options_.groups()];
-      const double energy = law.chemistry.group[g].energy / units.energy();
-      const double velocity = units.velocity();
-      law.momentum[g] = pushes_ ? energy * (velocity / c) * (velocity / reduced) : 0.0;
+      law.momentum[g] = momentum_of(law.chemistry.group[g].energy / units.energy(), units);
       law.share[g] = is_of_sources ? spectrum_.photon_share[g] : 0.0;
     }
+    law.optical = -1;
+    if (options_.has_optical()) set_dust(law, units, chemical);
     std::copy(std::begin(ground_.ground), std::end(ground_.ground), law.chemistry.ground);
     std::copy(std::begin(ground_.warm), std::end(ground_.warm), law.chemistry.warm);
     return law;
   }
 
+  // Momentum of a photon of this energy over c', in code units.
+  double momentum_of(double energy, const CodeUnits& units) const {
+    const double c = light_speed_, reduced = speed_ratio_ * c, velocity = units.velocity();
+    return pushes_ ? energy * (velocity / c) * (velocity / reduced) : 0.0;
+  }
+
+  // Sets the properties of dust and of optical photons, which are group `optical`.
+  void set_dust(ionization::CellLaw& law, const CodeUnits& units, int optical) const {
+    law.optical = optical;
+    law.optical_energy = optical_.energy / units.energy();
+    law.share[optical] = optical_.per_ionizing_photon;
+    law.momentum[optical] = momentum_of(law.optical_energy, units);
+    law.dust = options_.dust_opacity * units.density() * speed_ratio_ * light_speed_ * law.seconds;
+    law.dust_exponent = options_.dust_exponent;
+  }
+
   ionization::IonizationOptions options_;
   ionization::SourceSpectrum spectrum_;
   ionization::GroundPhotons ground_;
+  ionization::OpticalPhotons optical_;
   ionization::StellarTable table_;
   std::optional<cooling::UvBackgroundTable> background_;
   std::unique_ptr<ionization::MetalTable> metal_table_;
