@@ -28,6 +28,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
         "black_holes.gas_density=1e-8",
         "black_holes.exclusion=1e6",
     ),
+    "cosmological_hii": ("mesh.base_cells=[8,8,8]", "mesh.block_size=4"),
     "cosmology": (CUBE, "mesh.max_level=2", "refine.mass=[1.35,0.3]"),
     "couette": (),
     "developing_channel": ("grid.cells=[32,4,16]",),

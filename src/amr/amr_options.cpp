@@ -323,8 +323,8 @@ void AmrOptions::finish_radiation() {
         std::string_view(process->name()) == "cooling")
       throw InputError(
           "ionization.enabled = true is not supported with cooling.enabled = true: both contain "
-          "the "
-          "radiative cooling of hydrogen and helium");
+          "the radiative cooling of hydrogen and helium; for metals, set ionization.metal_table "
+          "instead of [cooling]");
   if (cosmology.enabled && radiation.enabled)
     throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
   const CodeUnits today = units(1.0);
@@ -484,6 +484,9 @@ void AmrOptions::finish_processes() {
          .has_black_holes = std::any_of(
              processes.begin(), processes.end(),
              [](const auto& other) { return std::string_view(other->name()) == "black_holes"; }),
+         .limits_accretion =
+             std::any_of(processes.begin(), processes.end(),
+                         [](const auto& other) { return other->limits_accretion(); }),
          .mean_gas_density = universe ? cosmology.omega_b / cosmology.omega_m : 0.0,
          .geometry = mesh::Geometry(mesh),
          .gas = hydro.gas(),

@@ -96,6 +96,7 @@ struct ProcessSetup {
   bool has_gravity;         // true with self-gravity
   bool has_stars;           // true if any process or problem creates stars
   bool has_black_holes;     // true with accreting black holes, black_holes.enabled
+  bool limits_accretion;    // true if black holes accrete at most at the Eddington rate
   double mean_gas_density;  // mean gas density in an expanding box; else 0
   mesh::Geometry geometry;
   hydro::Gas gas;
@@ -150,6 +151,8 @@ class Process {
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
   // Face-centred fields that the process needs.
   virtual std::vector<mesh::SolenoidalField> face_fields() const { return {}; }
+  // True if the process limits the accretion of black holes to the Eddington rate.
+  virtual bool limits_accretion() const { return false; }
   // Names of the accounts in the ledger of the process.
   virtual std::vector<std::string> accounts() const { return {}; }
 

@@ -141,6 +141,7 @@ EXPECTED: dict[str, Expected] = {
     ),
     "cooling_cell": Expected(translate="one block", boost="sources"),
     "cosmo256_small": replace(GALAXIES, blocks="seeds"),
+    "cosmological_hii": replace(OPEN, mass=(ROUND_OFF, "power")),
     "cosmology": box("cosmology"),
     "couette": FLOW,
     "developing_channel": FLOW,

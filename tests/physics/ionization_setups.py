@@ -127,12 +127,13 @@ def energy_of_photons(number: float, energy: float, helium: float = 0.0) -> floa
 def photon_residual(history: dict[str, Array]) -> Array:
     """Return the error of the budget of photons, relative to the number that sources emitted.
 
-    photons + outflow = injected + recombined + restored - absorbed.
+    photons + outflow = injected + recombined + restored - absorbed - absorbed by dust.
     """
     stored = sum(history[name] for name in history if name.startswith("photons_"))
     stored = stored + history.get("outflow_photons", 0.0)
     made = sum(history[f"ionization_{name}"] for name in ("injected", "recombined", "restored"))
-    residual = stored - stored[0] - made + history["ionization_absorbed"]
+    lost = history["ionization_absorbed"] + history.get("ionization_absorbed_by_dust", 0.0)
+    residual = stored - stored[0] - made + lost
     return np.abs(residual) / made[-1]
 
 

@@ -78,7 +78,7 @@ BAD_VALUES = {
     ),
     "cooling": (
         ["cooling.enabled=true"],
-        ["ionization.enabled", "cooling.enabled", "radiative cooling"],
+        ["ionization.enabled", "cooling.enabled", "radiative cooling", "ionization.metal_table"],
     ),
     "unknown_spectrum": (
         ["ionization.spectrum=quasar"],
@@ -98,6 +98,22 @@ BAD_VALUES = {
         ["ionization.hydrogen_fraction", "<= 1"],
     ),
     "negative_temperature": (["ionization.temperature=-1"], ["ionization.temperature", ">= 0"]),
+    "negative_floor": (
+        ["ionization.temperature_floor=-1"],
+        ["ionization.temperature_floor", ">= 0"],
+    ),
+    "floor_of_isothermal_gas": (
+        ["ionization.temperature_floor=100", "ionization.temperature=1e4"],
+        ["ionization.temperature_floor = 100", "no effect", "ionization.temperature = 10000"],
+    ),
+    "metallicity_without_table": (
+        ["ionization.initial_metallicity=0.1"],
+        ["ionization.initial_metallicity = 0.1", "ionization.metal_table"],
+    ),
+    "metals_of_isothermal_gas": (
+        ["ionization.metal_table=rates.h5", "ionization.temperature=1e4"],
+        ["ionization.metal_table", "no effect", "ionization.temperature = 10000"],
+    ),
     "barotropic_gas": (
         ["hydro.equation_of_state=isothermal", "hydro.sound_speed=1"],
         ["[ionization]", "hydro.equation_of_state", "isothermal"],

@@ -57,10 +57,13 @@ max_steps = 4
 EVERY_STEP = ("output.snapshot_interval=1e-9", "output.history_interval=1")
 
 
-def luminosities(path: Path) -> np.ndarray:
-    """Return the luminosities of the black holes of a snapshot in erg/s, by their columns."""
+def luminosities(path: Path, most: float = 1.0) -> np.ndarray:
+    """Return the luminosities of the black holes of a snapshot in erg/s, by their columns.
+
+    `most` is the largest accretion rate over the Eddington rate.
+    """
     holes = sinks(path)
-    share = np.minimum(holes["bondi_rate"] / holes["eddington_rate"], 1.0)
+    share = np.minimum(holes["bondi_rate"] / holes["eddington_rate"], most)
     share = np.where(holes["swallowed"] > 0.0, share, 0.0)
     of_disc = holes["efficiency"] * holes["eddington_rate"] * share
     return of_disc * np.minimum(share / 0.01, 1.0) * MASS / TIME * LIGHT**2
@@ -81,13 +84,14 @@ def photons_per_erg(
     return float(np.sum(energy ** (-index - 1.0) * width) / all_energy)
 
 
-def expected_photons(outcome: Outcome, fraction: float, per_erg: float) -> float:
+def expected_photons(outcome: Outcome, fraction: float, per_erg: float, most: float = 1.0) -> float:
     """Return the photons that black holes emit at the luminosities at the beginning of steps."""
     history = outcome.history()
     steps = np.diff(history["time"])
     paths = outcome.snapshots[: len(steps)]
     energy = sum(
-        luminosities(path).sum() * step * TIME for path, step in zip(paths, steps, strict=True)
+        luminosities(path, most).sum() * step * TIME
+        for path, step in zip(paths, steps, strict=True)
     )
     return fraction * per_erg * float(energy)
 
@@ -135,6 +139,24 @@ def test_slow_discs_are_faint(tmp_path: Path) -> None:
         shares = holes["bondi_rate"][...] / holes["eddington_rate"][...]
     assert 0.0 < shares.min() < 0.01
     expected = expected_photons(outcome, 0.4, photons_per_erg(1.7, 1e3, 13.6, 1e3))
+    assert outcome.history()["ionization_injected"][-1] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("is_limited", [True, False])
+def test_black_holes_shine_above_the_eddington_rate_where_accretion_may_be(
+    tmp_path: Path, is_limited: bool
+) -> None:
+    """Dense gas feeds black holes with more than the Eddington rate."""
+    overrides = ("problem.hydrogen_density=10", f"black_holes.eddington={str(is_limited).lower()}")
+    outcome = run_well(tmp_path / "run", SWARM, *EVERY_STEP, *overrides)
+    with h5py.File(outcome.last_snapshot) as file:
+        holes = file["particles/sinks"]
+        shares = holes["bondi_rate"][...] / holes["eddington_rate"][...]
+    print(shares)
+    assert shares.max() > 2.0
+    per_erg = photons_per_erg(1.7, 1e3, 13.6, 1e3)
+    most = 1.0 if is_limited else np.inf
+    expected = expected_photons(outcome, 0.4, per_erg, most)
     assert outcome.history()["ionization_injected"][-1] == pytest.approx(expected, rel=1e-6)
 
 

@@ -19,6 +19,7 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "boundary_layer": flows.boundary_layer,
     "cavity": flows.cavity,
     "contact_binary": gravity.star_at_rest,
+    "cosmological_hii": radiation.cosmological_hii,
     "couette": flows.couette,
     "developing_channel": flows.developing_channel,
     "double_mach": gas.double_mach,

@@ -204,3 +204,33 @@ def stromgren(run: Path) -> Findings:
               [Curve("Octant", np.array(times), np.array(radii))],
               [Curve("front of Strömgren's sphere", fine, solution)]),
     ]  # fmt: skip
+
+
+def cosmological_hii(run: Path) -> Findings:
+    """Compare the photons of cosmological sources with those absorbed, stored and gone.
+
+    Ions are absorbed photons, collisional ionisations added, less recombinations: a few per cent
+    of them until 0.4 Myr.
+    """
+    history = read_history(run)
+    emitted, absorbed = (history[f"ionization_{name}"] for name in ("injected", "absorbed"))
+    groups = [name for name in history.columns if name.startswith("photons_")]
+    elsewhere = sum(history[name] for name in groups) + history["outflow_photons"]
+    times, mass, volume, ions, taken = [], [], [], [], []
+    for path in snapshots(run).values():
+        cells = CellData(path)
+        weight = cells["density"] * cells["volume"]
+        times.append(cells.header.time)
+        mass.append(float(np.average(cells["ionized_hydrogen"], weights=weight)))
+        volume.append(float(np.average(cells["ionized_hydrogen"], weights=cells["volume"])))
+        grams = float((cells["ionized_hydrogen"] * weight).sum()) * cells.header.units["mass"]
+        ions.append(grams / HYDROGEN)
+        taken.append(float(np.interp(times[-1], history["time"], absorbed)))
+    return [
+        Number("photons absorbed, stored and gone over those emitted",
+               float((absorbed[-1] + elsewhere[-1]) / emitted[-1]), 1.0, 1e-12),
+        Number("ions over photons absorbed", ions[-1] / taken[-1], 1.0, 0.05),
+        Chart("time [Myr]", "ionised fraction",
+              [Curve("mass", np.array(times), np.array(mass)),
+               Curve("volume", np.array(times), np.array(volume))]),
+    ]  # fmt: skip

@@ -7,7 +7,7 @@ from octools.inputs.ramses_gas import ionizes
 from octools.inputs.ramses_radiation import of_photons
 from octools.inputs.ramses_rules import Rule, Topic, flag
 
-DUST = "no dust, molecules and infrared or optical photons"
+DUST = "see ionization.optical_edge and ionization.dust_opacity; no molecules and infrared photons"
 BY_EXPRESSIONS = (
     "initial photons, and those that enter at inflow boundaries, are expressions of problem.fields "
     "(photon_density_0, photon_flux_0_x, ...)"

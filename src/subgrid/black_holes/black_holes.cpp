@@ -159,6 +159,7 @@ class BlackHoles final : public Process {
             "accreted_energy", "drag_energy", "merger_kinetic", "nominal",
             "injected",        "saved",       "floor_energy",   "coarse_discs"};
   }
+  bool limits_accretion() const override { return options_.eddington; }
   double added_energy(const Ledger& ledger) const override {
     return ledger.total("injected") + ledger.total("floor_energy") -
            ledger.total("accreted_energy") - ledger.total("merger_kinetic");

@@ -33,14 +33,14 @@ std::array<double, k_groups> photons_per_energy(const HoleSpectrum& spectrum,
   return photons;
 }
 
-double luminosity(const Hole& hole) {
+double luminosity(const Hole& hole, bool is_limited) {
   constexpr double k_thin_disc = 0.01;  // least accretion rate over the Eddington rate
   if (!(hole.accreted_mass > 0.0 && hole.eddington_rate > 0.0)) return 0.0;
-  const double rate = std::min(hole.bondi_rate, hole.eddington_rate);
+  const double rate = is_limited ? std::min(hole.bondi_rate, hole.eddington_rate) : hole.bondi_rate;
   return hole.efficiency * rate * std::min(rate / (k_thin_disc * hole.eddington_rate), 1.0);
 }
 
-void emit_from_black_holes(const SyncPoint& sync, double dt,
+void emit_from_black_holes(const SyncPoint& sync, double dt, bool is_limited,
                            const std::array<double, k_groups>& photons_per_erg,
                            std::span<const int> variables) {
   const double seconds = sync.seconds(sync.time + dt) - sync.seconds(sync.time);
@@ -50,9 +50,9 @@ void emit_from_black_holes(const SyncPoint& sync, double dt,
   for (const GasLevel& level : sync.levels) {
     std::vector<Emitted> emitted;
     for (const Hole& hole : holes) {
-      const double energy = luminosity(hole) * per_luminosity;
+      const double energy = luminosity(hole, is_limited) * per_luminosity;
       if (hole.level != level.number || energy == 0.0) continue;
-      PhotonNumbers photons;
+      PhotonNumbers photons{};
       for (int g = 0; g < k_groups; ++g) photons[g] = photons_per_erg[g] * energy;
       emitted.push_back(
           {cell_of_particle(sync, level, hole.slot, hole.position), hole.id, photons});

@@ -30,15 +30,16 @@ std::array<double, k_groups> photons_per_energy(const HoleSpectrum& spectrum,
                                                 const std::vector<double>& edges);
 
 // Luminosity in code mass per time, times c^2: the radiative efficiency of the disc times the
-// accretion rate of the last step, which is the smaller one of the Bondi and the Eddington rate.
-// Discs with less than 0.01 of the Eddington rate radiate in proportion to the square of the rate
-// (Dubois et al. 2021, A&A 651, A109, section 2.6). 0 for black holes that have not accreted yet.
-double luminosity(const Hole& hole);
+// accretion rate of the last step: the Bondi rate, or the Eddington rate if that is smaller and
+// `is_limited` (black_holes.eddington). Discs with less than 0.01 of the Eddington rate radiate in
+// proportion to the square of the rate (Dubois et al. 2021, A&A 651, A109, section 2.6). 0 for
+// black holes that have not accreted yet.
+double luminosity(const Hole& hole, bool is_limited);
 
 // Adds the photons per volume and time that black holes emit over the step `dt` after `sync` to the
 // cells that contain them, in the order of their ids, for these photons per erg of the luminosity.
-// `variables` are those of the emission of each group. Local.
-void emit_from_black_holes(const SyncPoint& sync, double dt,
+// `is_limited` is that of luminosity(); `variables` are those of the emission of each group. Local.
+void emit_from_black_holes(const SyncPoint& sync, double dt, bool is_limited,
                            const std::array<double, k_groups>& photons_per_erg,
                            std::span<const int> variables);
 

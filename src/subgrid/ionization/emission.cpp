@@ -12,7 +12,7 @@ namespace {
 // Photons of one or several particles in a cell.
 struct InCell {
   std::int64_t cell;
-  double photons[k_groups];
+  double photons[k_source_groups];
 };
 
 // Sums over the particles of each cell, in the order of their ids.
@@ -23,7 +23,7 @@ std::vector<InCell> by_cell(std::vector<Emitted> emitted) {
   std::vector<InCell> cells;
   for (const Emitted& particle : emitted) {
     if (cells.empty() || cells.back().cell != particle.cell) cells.push_back({particle.cell, {}});
-    for (int g = 0; g < k_groups; ++g) cells.back().photons[g] += particle.photons[g];
+    for (int g = 0; g < k_source_groups; ++g) cells.back().photons[g] += particle.photons[g];
   }
   return cells;
 }

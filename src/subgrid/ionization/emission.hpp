@@ -11,8 +11,8 @@
 
 namespace octant::subgrid::ionization {
 
-// Photons in each group of sources.
-using PhotonNumbers = std::array<double, k_groups>;
+// Photons in each group of sources, the optical one last.
+using PhotonNumbers = std::array<double, k_source_groups>;
 
 // Photons of a particle, and the position of its cell among the values of a variable of the level.
 struct Emitted {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "subgrid/ionization/ionization_rates.hpp"
+#include "subgrid/ionization/metal_cooling.hpp"
 
 namespace octant::subgrid::ionization {
 
@@ -47,6 +48,7 @@ struct Contents {
   double hydrogen, helium;
   double photons[k_photon_groups];
   double background;  // share of the ultraviolet background that reaches the cell
+  CellMetals metals{};
 };
 
 // Unknowns and the atoms that are left. HI and HeI are not computed as differences from the nuclei,
@@ -140,6 +142,7 @@ class Increments {
       return;
     }
     lose_heat(chemistry, rates, gas, time);
+    if (cell.metals.amount > 0.0) lose_heat_by_metals(chemistry, cell, gas, time);
     convert_slopes(gas);
     if (!chemistry.on_the_spot) convert_emission(gas);
   }
@@ -311,6 +314,16 @@ class Increments {
       slope[k_energy][n] = slope[k_heated][n] - time * (by[n] + charge(n) * by_electrons);
     slope[k_energy][k_energy] =
         slope[k_heated][k_energy] - time * gas.electrons * per_electron.slope;
+  }
+
+  // Adds the net cooling by metals, which depends on the temperature alone.
+  KOKKOS_FORCEINLINE_FUNCTION void lose_heat_by_metals(const Photochemistry& chemistry,
+                                                       const Contents& cell, const GasState& gas,
+                                                       double time) {
+    const Rate net =
+        metal_cooling(chemistry.metals, cell.metals.row, cell.background, gas.temperature);
+    value[k_energy] -= time * cell.metals.amount * net.value;
+    slope[k_energy][k_energy] -= time * cell.metals.amount * net.slope;
   }
 
   // Converts derivatives by ln T of one change into those by the energy, with which T changes, and

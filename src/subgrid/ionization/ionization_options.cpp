@@ -66,9 +66,42 @@ void declare_background(ParameterSchema& schema, IonizationOptions& o) {
   schema.add("ionization.self_shielding", o.self_shielding,
              {.meaning = "Self-shielding of dense gas from the ultraviolet background: exp(-n_H / "
                          "0.01), or the fit of Rahmati et al. (2013)"});
+  schema.add("ionization.redshift", o.redshift,
+             {.meaning = "Redshift of the ultraviolet background and of the cooling by metals in "
+                         "runs without cosmology",
+              .min = 0.0});
+}
+
+void declare_dust(ParameterSchema& schema, IonizationOptions& o) {
   schema.add(
-      "ionization.redshift", o.redshift,
-      {.meaning = "Redshift of the ultraviolet background in runs without cosmology", .min = 0.0});
+      "ionization.optical_edge", o.optical_edge,
+      {.unit = "eV",
+       .meaning = "Lowest energy of a group of optical photons below those that ionise, which "
+                  "dust absorbs: about 1; 0: no such group",
+       .min = 0.0});
+  schema.add("ionization.dust_opacity", o.dust_opacity,
+             {.unit = "cm^2 / g",
+              .meaning = "Absorption opacity of dust for optical photons, per mass of gas of solar "
+                         "metallicity with the dust-to-gas ratio of the solar neighbourhood (1000: "
+                         "Rosdahl et al. 2015)",
+              .min = 0.0});
+  schema.add("ionization.dust_exponent", o.dust_exponent,
+             {.meaning = "Exponent a of the dust-to-gas ratio, which is proportional to "
+                         "metallicity^a (Remy-Ruyer et al. 2014 find 1.62)",
+              .max = 4.0,
+              .above = 0.0});
+}
+
+void declare_metals(ParameterSchema& schema, IonizationOptions& o) {
+  schema.add("ionization.metal_table", o.metal_table,
+             {.meaning = "Grackle file with the cooling rates of metals, which are added to those "
+                         "of hydrogen and helium; empty: no cooling by metals",
+              .is_data_file = true});
+  schema.add("ionization.initial_metallicity", o.initial_metallicity,
+             {.unit = "solar",
+              .meaning = "Initial metallicity of the gas; solar is the metal mass fraction 0.01295",
+              .min = 0.0,
+              .max = 50.0});
 }
 
 }  // namespace
@@ -114,6 +147,11 @@ void IonizationOptions::declare(ParameterSchema& schema) {
               .meaning = "Constant temperature of the gas; 0: it follows from heating by photons "
                          "and radiative cooling",
               .min = 0.0});
+  schema.add("ionization.temperature_floor", temperature_floor,
+             {.unit = "K",
+              .meaning = "Least temperature of the gas. The energy that raises colder gas to it is "
+                         "counted in the column ionization_floored of history.csv; 0: no floor",
+              .min = 0.0});
   schema.add("ionization.initial_ions", initial_ions,
              {.meaning = "Initial fractions of ionised hydrogen, and of singly and doubly ionised "
                          "helium; empty: neutral gas",
@@ -124,6 +162,8 @@ void IonizationOptions::declare(ParameterSchema& schema) {
   declare_sources(schema, *this);
   declare_black_holes(schema, black_holes);
   declare_background(schema, *this);
+  declare_metals(schema, *this);
+  declare_dust(schema, *this);
 }
 
 void IonizationOptions::check_stars() const {
@@ -138,6 +178,35 @@ void IonizationOptions::check_stars() const {
       star_lifetime, star_table);
 }
 
+void IonizationOptions::check_tables() const {
+  if (uv_background.empty() && self_shielding != cooling::Shielding::none)
+    throw InputError(
+        "ionization.self_shielding = \"{}\" requires ionization.uv_background, a Grackle file",
+        name_of(self_shielding));
+  if (uv_background.empty() && metal_table.empty() && redshift > 0.0)
+    throw InputError(
+        "ionization.redshift = {} requires ionization.uv_background or ionization.metal_table, a "
+        "Grackle file",
+        redshift);
+  if (!metal_table.empty() && temperature > 0.0)
+    throw InputError(
+        "ionization.metal_table = \"{}\" has no effect with ionization.temperature = {}, which "
+        "keeps the gas isothermal; remove one of them",
+        metal_table, temperature);
+  if (initial_metallicity > 0.0 && !has_metals())
+    throw InputError(
+        "ionization.initial_metallicity = {} has no effect without ionization.metal_table, a "
+        "Grackle file, or ionization.optical_edge",
+        initial_metallicity);
+  if (has_optical()) return;
+  const IonizationOptions usual;
+  if (dust_opacity != usual.dust_opacity || dust_exponent != usual.dust_exponent)
+    throw InputError(
+        "ionization.dust_opacity = {} and ionization.dust_exponent = {} have no effect without "
+        "ionization.optical_edge",
+        dust_opacity, dust_exponent);
+}
+
 void IonizationOptions::check(const mesh::Geometry& geometry) const {
   if (edges.empty() || groups() > k_groups)
     throw InputError("ionization.edges has {} values; expected one to {}", edges.size(), k_groups);
@@ -150,14 +219,14 @@ void IonizationOptions::check(const mesh::Geometry& geometry) const {
         "ionization.initial_ions: the fractions of singly and doubly ionised helium have the sum "
         "{}; expected at most 1",
         initial_ions[1] + initial_ions[2]);
-  check_stars();
-  if (uv_background.empty() && self_shielding != cooling::Shielding::none)
+  if (temperature > 0.0 && temperature_floor > 0.0)
     throw InputError(
-        "ionization.self_shielding = \"{}\" requires ionization.uv_background, a Grackle file",
-        name_of(self_shielding));
-  if (uv_background.empty() && redshift > 0.0)
-    throw InputError("ionization.redshift = {} requires ionization.uv_background, a Grackle file",
-                     redshift);
+        "ionization.temperature_floor = {} has no effect with ionization.temperature = {}, which "
+        "keeps the gas isothermal; remove one of them",
+        temperature_floor, temperature);
+  check_stars();
+  check_tables();
+  if (has_optical()) make_optical_photons(optical_edge, edges, source_spectrum());
   const std::size_t count = source_rates.size();
   if (source_x.size() != count || source_y.size() != count || source_z.size() != count)
     throw InputError(

@@ -28,6 +28,7 @@ struct IonizationOptions {
   double hydrogen_fraction = 0.76;  // by mass
   bool on_the_spot = true;
   double temperature = 0.0;          // K; 0: follows from heating and cooling
+  double temperature_floor = 0.0;    // K
   std::vector<double> initial_ions;  // initial fractions of HII, HeII, HeIII; empty: neutral
   bool radiation_pressure = true;
   std::vector<double> source_x, source_y, source_z;  // positions of point sources
@@ -39,7 +40,12 @@ struct IonizationOptions {
   HoleSpectrum black_holes;
   std::string uv_background;  // file of rates
   cooling::Shielding self_shielding = cooling::Shielding::none;
-  double redshift = 0.0;  // of the background without cosmology
+  double optical_edge = 0.0;         // lowest energy of optical photons in eV; 0: none
+  double dust_opacity = 1000.0;      // of optical photons at solar metallicity in cm^2 per g of gas
+  double dust_exponent = 1.0;        // of the metallicity
+  std::string metal_table;           // file of cooling rates
+  double initial_metallicity = 0.0;  // in solar units
+  double redshift = 0.0;             // of the background and of metal cooling without cosmology
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
@@ -48,15 +54,25 @@ struct IonizationOptions {
 
   // Throws InputError if parameters of stars are inconsistent.
   void check_stars() const;
+  // Throws InputError if parameters of an ultraviolet background or of metals are inconsistent.
+  void check_tables() const;
 
   // Number of groups of photons of sources.
   int groups() const { return static_cast<int>(edges.size()); }
-  // Number of groups of photons, with those of recombinations to ground states in case A.
+  // Number of groups of photons, with those of recombinations to ground states in case A, and with
+  // the optical one, which is the last.
   int photon_groups() const {
-    return groups() + (on_the_spot ? 0 : ground_photon_groups(edges, has_helium()));
+    return groups() + (on_the_spot ? 0 : ground_photon_groups(edges, has_helium())) +
+           (has_optical() ? 1 : 0);
   }
   // True if the gas contains helium.
   bool has_helium() const { return hydrogen_fraction < 1.0; }
+  // True if the gas contains metals.
+  bool has_metals() const { return !metal_table.empty() || has_optical(); }
+  // True if there are optical photons.
+  bool has_optical() const { return optical_edge > 0.0; }
+  // Number of groups of photons that stars emit.
+  int source_groups() const { return groups() + (has_optical() ? 1 : 0); }
   // True if stars emit photons.
   bool has_stars() const { return star_rate > 0.0 || !star_table.empty(); }
   // True if particles emit photons.

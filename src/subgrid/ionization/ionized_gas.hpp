@@ -5,12 +5,14 @@
 #include <Kokkos_Macros.hpp>
 
 #include "core/units.hpp"
-#include "subgrid/cooling/ionization.hpp"
+#include "subgrid/cooling/table.hpp"
 
 namespace octant::subgrid::ionization {
 
 // Maximum number of photon groups of sources, and with those of recombinations.
 inline constexpr int k_groups = 3, k_photon_groups = k_groups + 3;
+// Maximum number of groups of photons that sources emit: those that ionise, and an optical one.
+inline constexpr int k_source_groups = k_groups + 1;
 
 // Ionisation energy of HI (0), HeI (1) or HeII (2) in eV: Verner et al. (1996, ApJ 465, 487,
 // table 1).
@@ -43,6 +45,9 @@ struct Photochemistry {
   cooling::PhotoRates background{};
   cooling::Shielding shielding = cooling::Shielding::none;
   double shielding_density = 0.0;
+  // Net cooling rates of metals, where has_metals.
+  bool has_metals = false;
+  cooling::TableSlice metals{};
   double temperature = 0.0;  // of isothermal gas in K; 0: it evolves
   bool compton = false;      // Compton cooling by the cosmic microwave background at `redshift`
   double redshift = 0.0;
@@ -56,6 +61,7 @@ struct IonizedGas {
   double ionized[3];        // n_HII / n_H, n_HeII / n_He, n_HeIII / n_He
   double energy;            // thermal energy in erg/cm^3
   double photons[k_photon_groups];
+  double metallicity = 0.0;  // in solar units, for the cooling by metals
 
   // Free electrons per cm^3.
   KOKKOS_INLINE_FUNCTION double electrons() const {

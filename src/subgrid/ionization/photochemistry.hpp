@@ -213,10 +213,11 @@ KOKKOS_FORCEINLINE_FUNCTION Densities densities_of(const IonizedGas& cell, const
   return gas;
 }
 
-// True if there are neither electrons nor photons nor a background, without which nothing happens.
+// True if there are neither electrons nor photons nor a background nor metals, without which
+// nothing happens.
 KOKKOS_FORCEINLINE_FUNCTION bool is_inert(const Photochemistry& chemistry, const Contents& cell,
                                           const Densities& gas) {
-  if (chemistry.has_background) return false;
+  if (chemistry.has_background || cell.metals.amount > 0.0) return false;
   double sum = gas.y[0] + (gas.y[1] + gas.y[2]);
   for (int g = 0; g < chemistry.groups; ++g) sum += cell.photons[g];
   return !(sum > 0.0);
@@ -284,10 +285,13 @@ KOKKOS_INLINE_FUNCTION Reaction react(IonizedGas& cell, const Photochemistry& ch
   reaction.is_solved = seconds >= 0.0 && reacting::is_valid(chemistry, cell);
   for (int g = 0; g < chemistry.groups; ++g) reaction.kept[g] = 1.0;
   if (!reaction.is_solved || !(seconds > 0.0)) return reaction;
-  Contents contents{cell.hydrogen, cell.helium, {}, 0.0};
+  Contents contents{cell.hydrogen, cell.helium, {}, 0.0, {}};
   if (chemistry.has_background)
     contents.background =
         cooling::shielded_fraction(chemistry.shielding, cell.hydrogen, chemistry.shielding_density);
+  if (chemistry.has_metals)
+    contents.metals = {cell.hydrogen * cell.hydrogen * cell.metallicity,
+                       chemistry.metals.rows.position(cooling::log_of_ten(cell.hydrogen))};
   for (int g = 0; g < chemistry.groups; ++g) contents.photons[g] = cell.photons[g];
   Densities gas = reacting::densities_of(cell, contents);
   reacting::integrate(chemistry, contents, gas, seconds, reaction);

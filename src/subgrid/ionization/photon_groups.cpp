@@ -189,6 +189,19 @@ SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spe
   return found;
 }
 
+OpticalPhotons make_optical_photons(double low, const std::vector<double>& edges,
+                                    const Spectrum& spectrum) {
+  if (!(low > 0.0 && low < edges.at(0)))
+    throw InputError(
+        "ionization.optical_edge = {} eV; expected an energy below that of the first group, "
+        "ionization.edges[0] = {} eV",
+        low, edges[0]);
+  const SourceSpectrum both = make_groups({low, edges[0]}, spectrum);
+  const double groups =
+      spectrum.kind == SpectrumKind::monochromatic ? static_cast<double>(edges.size()) : 1.0;
+  return {both.photon_share[0] / (both.photon_share[1] * groups), both.groups[0].energy};
+}
+
 int ground_photon_groups(const std::vector<double>& edges, bool has_helium) {
   int count = 0;
   for (int s = 0; s < 3; ++s) count += has_ground_photons(s, edges, has_helium) ? 1 : 0;

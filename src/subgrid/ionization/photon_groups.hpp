@@ -51,6 +51,17 @@ double photoionization_cross_section(int atom, double energy);
 // black body has no temperature or a power law infinite energy.
 SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spectrum);
 
+// Photons from `low` to edges[0] in eV, for each photon of the groups that begin at `edges`, and
+// their mean energy in erg.
+struct OpticalPhotons {
+  double per_ionizing_photon = 0.0, energy = 0.0;
+};
+
+// Optical photons of sources with a spectrum. Monochromatic ones have the energy `low`, and are as
+// many as those of each group. Throws InputError if `low` is not below edges[0].
+OpticalPhotons make_optical_photons(double low, const std::vector<double>& edges,
+                                    const Spectrum& spectrum);
+
 // Number of groups of the photons of recombinations to ground states: one for each kind of atom of
 // the gas, with or without helium, whose ionisation energy is not below the lowest edge in eV.
 // Other photons of recombinations escape.

@@ -13,7 +13,7 @@ constexpr double k_megayear = 1e6 * constants::k_year;
 
 // Adds `weight` times the rates `b` to `a`.
 void add(StellarRates& a, double weight, const StellarRates& b) {
-  for (int g = 0; g < k_groups; ++g) a[g] += weight * b[g];
+  for (int g = 0; g < k_source_groups; ++g) a[g] += weight * b[g];
 }
 
 }  // namespace

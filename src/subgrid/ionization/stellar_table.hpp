@@ -11,7 +11,7 @@
 namespace octant::subgrid::ionization {
 
 // Photons per s and gram of stellar mass at formation, by group.
-using StellarRates = std::array<double, k_groups>;
+using StellarRates = std::array<double, k_source_groups>;
 
 // Rates of a stellar population, either constant until an age, or from a table.
 class StellarTable {
