@@ -272,7 +272,6 @@ void Measurement::measure_limits() {
   processes_.limit_steps(limits_);
   // Minima as maxima, which the reduction of signals includes.
   for (double& limit : limits_) limit = -limit;
-  const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
   gas_.reduce_signals(limits_);
   for (double& limit : limits_) limit = -limit;
 }

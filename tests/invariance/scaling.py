@@ -43,6 +43,7 @@ FIXED = frozenset(
         "cm",
         "g cm^-3",
         "cm^-3",
+        "cm^2 / g",
         "Msun",
         "kpc",
         "km/s",
