@@ -5,8 +5,8 @@
 
 Runs examples/cosmological_hii.toml, the set-up of test 4 of Iliev et al. (2006), with these
 numbers of cells: a quarter of a minute of one core with 32, four minutes with 64. Prints ionised
-fractions, and where the photons are: emitted = absorbed + in the box + left. Returns 1 if fractions
-or photon counts of the two finest runs differ by more than 1 %.
+fractions, and where the photons are: emitted = absorbed + in the box + left. Returns 1 if the
+ionised mass or the absorbed photons of the two finest runs differ by more than 1 % at the end.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from running import ROOT, Outcome, leaf_cells, run_well, uniform_grid
 SAMPLES = 64  # points per axis at which the density is sampled, at all resolutions up to this
 TOLERANCE = 0.01
 HEIGHT = 46.0  # of the slices, kpc
+LINES = (":", "--", "-")
 NAMES = ("volume", "mass", "absorbed", "stored", "left")
 
 
@@ -94,7 +95,7 @@ def differences(coarse: list[State], fine: list[State]) -> bool:
     for one, other in zip(coarse, fine, strict=True):
         parts = {name: 100.0 * (one.values[name] / other.values[name] - 1.0) for name in NAMES}
         print(f"{one.time:5.2f}  " + "  ".join(f"{parts[name]:8.2f}" for name in NAMES))
-    return all(abs(parts[name]) <= 100.0 * TOLERANCE for name in ("volume", "mass", "absorbed"))
+    return all(abs(parts[name]) <= 100.0 * TOLERANCE for name in ("mass", "absorbed"))
 
 
 def draw(panels: np.ndarray, outcome: Outcome, found: dict[int, list[State]]) -> None:
@@ -105,13 +106,14 @@ def draw(panels: np.ndarray, outcome: Outcome, found: dict[int, list[State]]) ->
         grid = uniform_grid(outcome.last_snapshot, name)
         grid = 1.0 - grid if name == "ionized_hydrogen" else grid
         plane = grid[int(HEIGHT / size * (len(grid) - 0.5))]
-        shown = np.log10(np.maximum(plane, 1e-5))
+        values = np.log10(np.maximum(plane, 1e-5))
         image = panel.imshow(
-            shown, origin="lower", extent=(0, size, 0, size), cmap="viridis", aspect="equal"
+            values, origin="lower", extent=(0, size, 0, size), cmap="viridis", aspect="equal"
         )
         panel.figure.colorbar(image, ax=panel, label=label, orientation="horizontal")
         panel.set(xlabel="x [kpc]", ylabel="y [kpc]")
-    for style, (cells, run) in zip((":", "--", "-"), sorted(found.items())[-3:], strict=False):
+    shown = sorted(found.items())[-len(LINES) :]
+    for style, (cells, run) in zip(LINES[-len(shown) :], shown, strict=True):
         times = [0.0, *(state.time for state in run)]
         for colour, name in (("C0", "mass"), ("C1", "volume")):
             panels[2].plot(
