@@ -58,9 +58,10 @@ class SingleCellStencil {
   // Primitive variable of a cell, as in the scheme. Not inlined on a GPU: a scheme calls it about a
   // hundred times, and nvcc would take minutes to compile the inlined calls.
   OCTANT_INLINE_ON_HOST double primitive(const CellIndices& c, int variable) const {
-    double value = 0.0;
+    double value = 0.0, pressure = 0.0;
     const auto keep = [&](int n, double w) {
       if (n == variable) value = w;
+      if (n == k_pressure) pressure = w;
     };
     if (a_.gas.is_ideal())
       to_all_primitives<double>(conserved(c), keep, a_.ideal_gas, a_.variables);
@@ -74,6 +75,9 @@ class SingleCellStencil {
         value *= hydrostatic_factor(a_, view_, {c.index[0], c.index[1], c.index[2]});
     } else if (variable == k_pressure && a_.sources.any())
       value = pressure_beyond_walls(a_, view_, {c.index[0], c.index[1], c.index[2]}, value);
+    else if (variable == k_density && a_.sources.any() && a_.is_isothermal)
+      value = isothermal_density_beyond_walls(a_, view_, {c.index[0], c.index[1], c.index[2]},
+                                              value, pressure);
     return value;
   }
   // Primitive variables of a cell, without scalars.
