@@ -57,8 +57,11 @@ class Barotrope:
 
     @classmethod
     def of(cls, header: Header) -> Barotrope | None:
-        """Return the equation of state of a file; None if the gas is not barotropic."""
-        if _kind(header) not in ("isothermal", "barotropic"):
+        """Return the equation of state of a file; None if the gas is not barotropic.
+
+        The pressure of locally isothermal gas also depends on the position; its exponent is 1.
+        """
+        if _kind(header) not in ("isothermal", "locally_isothermal", "barotropic"):
             return None
         return cls.of_pieces(
             float(header.parameter("hydro.sound_speed")),

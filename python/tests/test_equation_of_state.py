@@ -44,6 +44,15 @@ def test_isothermal_pressure_is_proportional_to_the_density() -> None:
     assert np.all(gas.exponent(density) == 1.0)
 
 
+def test_the_sound_speed_of_locally_isothermal_gas_follows_from_its_pressure() -> None:
+    gas = header(
+        equation_of_state="locally_isothermal", sound_speed=0.3, sound_speed_exponent=-0.25
+    )
+    density, pressure = np.array([1.0, 2.0]), np.array([0.09, 0.02])
+    np.testing.assert_allclose(adiabatic_modulus(gas, density, pressure), pressure)
+    assert not is_ideal(gas)
+
+
 def test_pieces_are_continuous_and_their_exponents_those_of_the_slope() -> None:
     pieces = header(
         equation_of_state="barotropic",

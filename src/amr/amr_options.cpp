@@ -214,6 +214,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   check_equation_of_state();
   require_all_units(schema);
   const CodeUnits code_units = physical.units();
+  hydro.eos.set_profile(geometry, hydro.dimensions);
   hydro.eos.set_constants(physical.has_physical_units() ? &code_units : nullptr, hydro.gamma);
   if (hydro.is_balanced() && gravity.enabled)
     throw InputError(

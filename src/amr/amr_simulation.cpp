@@ -95,15 +95,15 @@ void set_initial_gas(StepContext& context, int level) {
   const auto host = host_view(values);
   const int spin = options.hydro.spin(), N = layout.block_size;
   const double dx = mesh.geometry().cell_size(level);
-  const auto with_spin = [&](int slot, int cell, problems::GasState gas) {
-    auto centre = mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
-    const int index[3] = {cell % N, cell / N % N, cell / N / N};
-    for (int d = 0; d < 3; ++d) centre[d] += (index[d] + 0.5) * dx;
+  const auto with_spin = [&](const problems::Position& centre, problems::GasState gas) {
     problems::add_spin(*options.problem, spin, centre, dx, gas);
     return gas;
   };
   const auto store = [&](int slot, int cell, const problems::GasState& gas) {
-    problems::store_state(spin < 0 ? gas : with_spin(slot, cell, gas), options.hydro,
+    auto centre = mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
+    const int index[3] = {cell % N, cell / N % N, cell / N / N};
+    for (int d = 0; d < 3; ++d) centre[d] += (index[d] + 0.5) * dx;
+    problems::store_state(spin < 0 ? gas : with_spin(centre, gas), options.hydro, centre,
                           values.data() + cell, layout.stride_variable);
     if (cell + 1 < cells) return;
     const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(

@@ -23,11 +23,11 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
 // Returns a function that stores the inflow states of the problem.
 mesh::Inflow::States inflow_states(const AmrOptions& options, int boundary,
                                    const Lattice& centres) {
-  return [&gas = options.hydro, cells = centres.points(),
+  return [&gas = options.hydro, centres,
           states = options.problem->inflow_states(boundary / 2, boundary % 2, centres)](
              double time, double* values) {
     states(time, [&](std::int64_t cell, const problems::GasState& state) {
-      problems::store_state(state, gas, values + cell, cells);
+      problems::store_state(state, gas, centres.position(cell), values + cell, centres.points());
     });
   };
 }

@@ -162,6 +162,8 @@ KOKKOS_FUNCTION State<double> state_for_scheme(const KernelArguments& a, const T
     w[k_density] *= factor;
     w[k_pressure] *= factor;
   } else if (a.sources.any()) {
+    if (a.is_isothermal)
+      w[k_density] = isothermal_density_beyond_walls(a, view, cell, w[k_density], w[k_pressure]);
     w[k_pressure] = pressure_beyond_walls(a, view, cell, w[k_pressure]);
   }
   return w;

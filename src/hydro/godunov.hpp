@@ -59,10 +59,10 @@ OCTANT_OUT_OF_LINE void limit_face_temperature(bool inside, const Cell cell, con
 template <class Reconstruction, class G>
 class GodunovStates {
  public:
-  static constexpr int reach = Reconstruction::reach, points = 7;
+  static constexpr int reach = Reconstruction::reach, points = k_godunov_points<G>;
   static constexpr auto shape = mesh::GhostShape::Kind::star;
   template <class Planes>
-  using Surface = FaceAndCellCentres<Planes>;
+  using Surface = GodunovSurface<Planes, G>;
 
   KOKKOS_FUNCTION explicit GodunovStates(const KernelArguments& a)
       : gas_(a.gas_as<G>()),
@@ -75,6 +75,27 @@ class GodunovStates {
   }
 
  protected:
+  // Number of primitive variables that are reconstructed. The pressure of isothermal gas, the last
+  // one, follows from the density.
+  static constexpr int reconstructed = k_is_isothermal<G> ? int{k_pressure} : k_hydro_variables;
+
+  // Sound speeds in a cell of isothermal gas; nothing for other gas.
+  template <class V, class PositionFunction>
+  KOKKOS_FORCEINLINE_FUNCTION auto sound_of(const PositionFunction& position) const {
+    if constexpr (k_is_isothermal<G>) return CellSound<V>(gas_, position);
+    else return std::false_type();
+  }
+  // Stores the pressures of isothermal gas at faces, from the densities there. Fluxes do not read
+  // them if the sound speed is uniform.
+  template <class V, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_isothermal_pressures(bool inside, const CellSound<V>& sound,
+                                                            const Put& put) const {
+    if (!gas_.sound.varies()) return;
+    for_faces(inside ? 0 : lower_face(2), [&](int face) OCTANT_INLINE_LAMBDA {
+      put(face, k_pressure, put(face, k_density) * sound.face[face]);
+    });
+  }
+
   // Stores a face value, limited to at least `floor` for density and pressure.
   template <class V, class Put>
   KOKKOS_FORCEINLINE_FUNCTION static void put_floored(const Put& put, int face, int n,
@@ -127,23 +148,29 @@ class GodunovStates {
   // Adiabatic bulk modulus rho c^2 of a cell.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const State<V>& w) const {
-    if constexpr (std::is_same_v<G, Gas>)
-      return AnyState<V>::of_total_pressure(w[k_density], gas_.cold, gas_.real)
-          .modulus_at(w[k_pressure], gas_.gamma);
-    else return cold_state(w[k_density], gas_).modulus_at(w[k_pressure], gas_.gamma);
+    return cold_state(w[k_density], gas_).modulus_at(w[k_pressure], gas_.gamma);
   }
-  // Stores rho c^2 / p of a cell of real gas for Riemann solvers, from its adiabatic bulk modulus.
+  // Stores rho c^2 / p and the energy of a cell of real gas for Riemann solvers. Returns its
+  // adiabatic bulk modulus.
   template <class V, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION static void put_exponent(const Put& put, const State<V>& w,
-                                                       const V& modulus) {
-    put(k_cell_centre, k_exponent_place, V(modulus / w[k_pressure]));
+  KOKKOS_FORCEINLINE_FUNCTION V put_energy(const State<V>& w, const Put& put) const {
+    const EnergyRatio<V> energy =
+        energy_ratio<V>(w[k_density], w[k_pressure], V(1.0 / (gas_.gamma - 1.0)), gas_.real);
+    put(k_cell_centre, k_exponent_place, V(energy.modulus / w[k_pressure]));
+    put(k_cell_energy, k_ratio, energy.ratio);
+    put(k_cell_energy, k_ratio_by_density, energy.by_density);
+    put(k_cell_energy, k_ratio_by_pressure, energy.by_pressure);
+    put(k_cell_energy, k_mean_density, w[k_density]);
+    put(k_cell_energy, k_mean_pressure, w[k_pressure]);
+    return energy.modulus;
   }
   // Prevents outflow that is too hot: see limit_face_temperature(). Omitted where pressures may be
   // negative.
   template <class V, class Cell, class States>
   KOKKOS_FORCEINLINE_FUNCTION void limit_temperature(bool inside, const V& min_density,
                                                      const Cell& cell, const States& states) const {
-    if constexpr (!std::is_same_v<G, IdealGas>)
+    if constexpr (k_is_isothermal<G>) return;
+    else if constexpr (!std::is_same_v<G, IdealGas>)
       if (gas_.cold.lowest_pressure() < 0.0) return;
     if (any(is_rarefied(min_density, V(cell(k_density, 0, 0, 0)))))
       limit_face_temperature<V>(inside, cell, states);
@@ -158,7 +185,7 @@ class GodunovStates {
   // pressure of the cold curve, which may be negative. Differences are unchanged.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION decltype(auto) above_lowest(const Cell& cell) const {
-    if constexpr (std::is_same_v<G, IdealGas>) {
+    if constexpr (std::is_same_v<G, IdealGas> || k_is_isothermal<G>) {
       return (cell);
     } else {
       return [&cell, lowest = gas_.cold.lowest_pressure()](int n, int x, int y, int z) {
@@ -204,12 +231,13 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
   // Stores the states at the cell's faces: see the interface in scheme.hpp.
   template <class V, class Cell, class PositionFunction, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(bool inside, const Cell& cell,
-                                               const PositionFunction&, const Put& put) const {
+                                               [[maybe_unused]] const PositionFunction& position,
+                                               const Put& put) const {
     this->template sense_shocks<V>(cell, put);
     if constexpr (std::is_same_v<G, Gas>) {
       State<V> w;
       w[k_density] = cell(k_density, 0, 0, 0), w[k_pressure] = cell(k_pressure, 0, 0, 0);
-      this->put_exponent(put, w, this->adiabatic_modulus(w));
+      this->put_energy(w, put);
     }
     const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
     V min_density = cell(k_density, 0, 0, 0);
@@ -240,7 +268,9 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
       put_axis(2, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, 0, o); });
     };
     OCTANT_UNROLL(8)
-    for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
+    for (int n = 0; n < this->reconstructed; ++n) reconstruct_variable(n);
+    if constexpr (k_is_isothermal<G>)
+      this->put_isothermal_pressures(inside, this->template sound_of<V>(position), put);
     this->template limit_temperature<V>(inside, min_density, cell, put);
     if (this->variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool all) OCTANT_INLINE_LAMBDA {

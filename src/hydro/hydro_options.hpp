@@ -81,21 +81,45 @@ struct ColdGas : Gas {
   KOKKOS_FORCEINLINE_FUNCTION explicit ColdGas(const Gas& gas) : Gas(gas) {}
 };
 
-// Gas at a face, for Riemann solvers. Kernels of real gas evaluate rho c^2 / p once per cell, and
-// use it for the sound speeds of the states on the cell's faces (Colella & Glaz 1985, J. Comput.
-// Phys. 59, 264). Holds a reference to the gas.
+// Real gas on one side of a face. Kernels evaluate the equation of state once per cell, and expand
+// e / p around the cell for the energies of the states on its faces. Where a state differs from the
+// cell by more than k_steep, the equation of state is evaluated.
+template <class V>
+struct FaceGas {
+  static constexpr double k_steep = 0.1;  // relative difference of density or pressure
+
+  V exponent;  // rho c^2 / p of the cell, also for the states on its faces (Colella & Glaz 1985, J.
+               // Comput. Phys. 59, 264)
+  V ratio, by_density, by_pressure;  // as in EnergyRatio
+  V cell_density, cell_pressure;     // of the cell
+  V density;                         // at the face
+  const RealGas* real = nullptr;
+
+  // Internal energy per volume at the face with this pressure; per_pressure = 1 / (gamma - 1).
+  KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V& pressure, const V& per_pressure) const {
+    const V thicker = density - cell_density, stronger = pressure - cell_pressure;
+    const V energy = pressure * (ratio + (by_density * thicker + by_pressure * stronger));
+    const auto is_steep = absolute(thicker) > V(k_steep) * cell_density ||
+                          absolute(stronger) > V(k_steep) * cell_pressure;
+    if (!any(is_steep)) return energy;
+    return select(is_steep, real_energy<V>(density, pressure, per_pressure, *real), energy);
+  }
+};
+
+// Real gas on both sides of a face, for Riemann solvers. Holds a reference to the gas.
 template <class V>
 struct GasAtFace {
   const Gas& gas;
   double gamma, pressure_floor;
-  V exponent_left, exponent_right;  // rho c^2 / p of the cells on both sides
+  FaceGas<V> left, right;
 
-  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& cell_gas, const V& left, const V& right)
+  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& cell_gas, const FaceGas<V>& below,
+                                        const FaceGas<V>& above)
       : gas(cell_gas),
         gamma(cell_gas.gamma),
         pressure_floor(cell_gas.pressure_floor),
-        exponent_left(left),
-        exponent_right(right) {}
+        left(below),
+        right(above) {}
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return gas.lowest_pressure(); }
 };
 
@@ -122,11 +146,6 @@ KOKKOS_FORCEINLINE_FUNCTION ColdState<V> cold_state(const V& density, const Cold
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const Gas& gas) {
   return {density, gas.cold, gas.real};
-}
-// Thermodynamics of gas with this density; the result refers to the gas.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const GasAtFace<V>& at_face) {
-  return AnyState<V>::of_total_pressure(density, at_face.gas.cold, at_face.gas.real);
 }
 
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their

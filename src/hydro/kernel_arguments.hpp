@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "hydro/eos/isothermal_gas.hpp"
 #include "hydro/hydrostatic.hpp"
 #include "hydro/schemes.hpp"
 #include "hydro/sweep.hpp"
@@ -100,6 +101,8 @@ struct KernelArguments {
         gas(options.gas()),
         ideal_gas(gas),
         cold_gas(gas),
+        isothermal_gas(gas, options.eos.sound_speed_profile(), a.dx),
+        is_isothermal(options.eos.is_isothermal()),
         barotrope(options.eos.barotrope()),
         variables(options.variable_count()),
         fractions(options.fractions()),
@@ -120,20 +123,23 @@ struct KernelArguments {
         cells_per_block(static_cast<std::int64_t>(a.tiles.block_size) * a.tiles.block_size *
                         a.tiles.block_size) {}
 
-  // Gas in the type of a kernel: IdealGas, ColdGas or Gas.
+  // Gas in the type of a kernel: IdealGas, IsothermalGas, ColdGas or Gas.
   template <class G>
   KOKKOS_FORCEINLINE_FUNCTION const G& gas_as() const {
     if constexpr (std::is_same_v<G, IdealGas>) return ideal_gas;
     else if constexpr (std::is_same_v<G, ColdGas>) return cold_gas;
+    else if constexpr (std::is_same_v<G, IsothermalGas>) return isothermal_gas;
     else return gas;
   }
 
   SweepArguments sweep;
   int patch;  // index of the kernels' patch size: 0 for tiles of 8^3 cells, 1 for 16^3
   Gas gas;
-  IdealGas ideal_gas;   // `gas`, for kernels compiled for an ideal gas
-  ColdGas cold_gas;     // `gas`, for kernels compiled for gas with a cold curve
-  Barotrope barotrope;  // for BarotropicFluxes
+  IdealGas ideal_gas;            // `gas`, for kernels compiled for an ideal gas
+  ColdGas cold_gas;              // `gas`, for kernels compiled for gas with a cold curve
+  IsothermalGas isothermal_gas;  // `gas`, for kernels compiled for isothermal gas
+  bool is_isothermal;            // densities beyond walls follow from pressures
+  Barotrope barotrope;           // for BarotropicFluxes
   int variables;
   FractionGroups fractions;
   int spin;        // index of the first of spin_variables(), or -1

@@ -140,11 +140,11 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
 
     State<V> w;
     OCTANT_UNROLL(8)
-    for (int n = 0; n < k_hydro_variables; ++n) w[n] = cell(n, 0, 0, 0);
+    for (int n = 0; n < Base::reconstructed; ++n) w[n] = cell(n, 0, 0, 0);
     Profile x[k_hydro_variables], y[k_hydro_variables], z[k_hydro_variables];
     State<V> dx, dy, dz;
     OCTANT_UNROLL(8)
-    for (int n = 0; n < k_hydro_variables; ++n) {
+    for (int n = 0; n < Base::reconstructed; ++n) {
       profile(n, x[n], y[n], z[n]);
       dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
       if constexpr (Balanced) {
@@ -156,8 +156,8 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
       }
     }
     const HalfStep<V> half_step(w, h_);
-    const V modulus = this->adiabatic_modulus(w);
-    if constexpr (std::is_same_v<G, Gas>) this->put_exponent(put, w, modulus);
+    const auto sound = this->template sound_of<V>(position);
+    const V modulus = find_modulus(sound, put, w, x, y, z, dx, dy, dz);
     State<V> mid = half_step(w, dx, dy, dz, h_, modulus);
     const Vector<V> kick = sources_.kick_in_frame(
         Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, position);
@@ -174,14 +174,39 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
       tilt<2>(above_lowest, half_step.vz, h_, modulus, z);
     }
     OCTANT_UNROLL(8)
-    for (int n = 0; n < k_hydro_variables; ++n)
+    for (int n = 0; n < Base::reconstructed; ++n)
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
+    if constexpr (k_is_isothermal<G>) this->put_isothermal_pressures(inside, sound, put);
     this->template limit_temperature<V>(inside, min_density, cell, put);
 
     put_advected_scalars<V>(inside, cell, half_step, profile, put);
   }
 
  private:
+  // Returns the adiabatic bulk modulus of the cell. Sets the pressure of isothermal gas, its
+  // profiles and differences, which follow from the density and the sound speed. Stores the energy
+  // of real gas for its fluxes.
+  template <class V, class Sound, class Put, class Profile>
+  KOKKOS_FORCEINLINE_FUNCTION V
+  find_modulus([[maybe_unused]] const Sound& sound, [[maybe_unused]] const Put& put, State<V>& w,
+               [[maybe_unused]] Profile& x, [[maybe_unused]] Profile& y,
+               [[maybe_unused]] Profile& z, [[maybe_unused]] State<V>& dx,
+               [[maybe_unused]] State<V>& dy, [[maybe_unused]] State<V>& dz) const {
+    if constexpr (k_is_isothermal<G>) {
+      const auto follow_density = [&](int axis, Profile& p, State<V>& d) OCTANT_INLINE_LAMBDA {
+        p[k_pressure] = p[k_density].times(sound.centre);
+        d[k_pressure] = p[k_pressure].difference() +
+                        V(k_span) * w[k_density] * sound.difference(this->gas_, axis);
+      };
+      w[k_pressure] = sound.centre * w[k_density];
+      follow_density(0, x, dx), follow_density(1, y, dy), follow_density(2, z, dz);
+      return w[k_pressure];
+    } else if constexpr (std::is_same_v<G, Gas>) {
+      return this->put_energy(w, put);
+    } else {
+      return this->adiabatic_modulus(w);
+    }
+  }
   // Stores the states of scalars, which are advected: profile(n, x, y, z) computes the profiles of
   // variable n along the axes.
   template <class V, class Cell, class FindProfile, class Put>

@@ -156,6 +156,10 @@ struct LinearProfile {
   V half_slope;
   // Difference of the values across `span`.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return half_slope; }
+  // Profile of a quantity that is `factor` times this one.
+  KOKKOS_FORCEINLINE_FUNCTION LinearProfile times(const V& factor) const {
+    return {factor * half_slope};
+  }
   // Value at the lower face, given the one at the centre.
   KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre - half_slope; }
   // Value at the upper face, given the one at the centre.
@@ -203,6 +207,10 @@ struct ParabolicProfile {
   V below, above;                      // deviations of the values at the faces from the cell's mean
   // Difference of the values at the faces.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
+  // Profile of a quantity that is `factor` times this one.
+  KOKKOS_FORCEINLINE_FUNCTION ParabolicProfile times(const V& factor) const {
+    return {factor * below, factor * above};
+  }
   // Curvature: difference between the slope at a face and the slope at the centre.
   KOKKOS_FORCEINLINE_FUNCTION V curvature() const { return V(3.0) * (above + below); }
   // Adds `rise` to the value at the lower face, and subtracts `fall` from that at the upper one.

@@ -39,6 +39,18 @@ struct ColdSides {
       : left(cold_state(l[k_density], gas)), right(cold_state(r[k_density], gas)) {}
 };
 
+// Real gas on both sides of a face.
+template <class V>
+struct ColdSides<V, GasAtFace<V>> {
+  FaceGas<V> left, right;
+
+  KOKKOS_FORCEINLINE_FUNCTION ColdSides(const State<V>& l, const State<V>& r,
+                                        const GasAtFace<V>& gas)
+      : left(gas.left), right(gas.right) {
+    left.density = l[k_density], right.density = r[k_density];
+  }
+};
+
 // Larger sound speed of both sides: c^2 = gamma max(p_L rho_R, p_R rho_L) / (rho_L rho_R) in an
 // ideal gas. One division, one root.
 template <class V>
@@ -68,8 +80,8 @@ KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const Sta
                                                  const ColdSides<V, GasAtFace<V>>& /*cold*/,
                                                  const GasAtFace<V>& gas) {
   const V rho_l = left[k_density], rho_r = right[k_density];
-  const V modulus_l = gas.exponent_left * left[k_pressure];
-  const V modulus_r = gas.exponent_right * right[k_pressure];
+  const V modulus_l = gas.left.exponent * left[k_pressure];
+  const V modulus_r = gas.right.exponent * right[k_pressure];
   return square_root(max(modulus_l * rho_r, modulus_r * rho_l) / (rho_l * rho_r));
 }
 
@@ -171,14 +183,20 @@ KOKKOS_FORCEINLINE_FUNCTION ColdState<V> upwind_cold(const Mask& from_left,
   return {select(from_left, cold.left.pressure, cold.right.pressure),
           select(from_left, cold.left.energy, cold.right.energy), V(0.0)};
 }
-template <class Mask, class V, class G>
-KOKKOS_FORCEINLINE_FUNCTION AnyState<V> upwind_cold(const Mask& from_left,
-                                                    const ColdSides<V, G>& cold) {
-  AnyState<V> upwind = cold.left;
-  upwind.pressure = select(from_left, cold.left.pressure, cold.right.pressure);
-  upwind.energy = select(from_left, cold.left.energy, cold.right.energy);
-  upwind.density = select(from_left, cold.left.density, cold.right.density);
-  return upwind;
+template <class Mask, class V>
+KOKKOS_FORCEINLINE_FUNCTION FaceGas<V> upwind_cold(const Mask& from_left,
+                                                   const ColdSides<V, GasAtFace<V>>& cold) {
+  const auto upwind = [&](V FaceGas<V>::*value) OCTANT_INLINE_LAMBDA {
+    return select(from_left, cold.left.*value, cold.right.*value);
+  };
+  FaceGas<V> gas = cold.left;
+  gas.ratio = upwind(&FaceGas<V>::ratio);
+  gas.by_density = upwind(&FaceGas<V>::by_density);
+  gas.by_pressure = upwind(&FaceGas<V>::by_pressure);
+  gas.cell_density = upwind(&FaceGas<V>::cell_density);
+  gas.cell_pressure = upwind(&FaceGas<V>::cell_pressure);
+  gas.density = upwind(&FaceGas<V>::density);
+  return gas;
 }
 
 // HLLC (Toro 2009, sec. 10.4-10.6) with the signal speeds

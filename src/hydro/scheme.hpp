@@ -127,6 +127,49 @@ class FaceAndCellCentres : public FacePoints {
   typename Planes::FacePlane centre_;
 };
 
+// Eighth point, in real gas, with k_hydro_variables numbers of the cell: its energy ratio, the
+// derivatives of it, and its density and pressure (FaceGas).
+inline constexpr int k_cell_energy = 7;
+enum CellEnergy {
+  k_ratio,
+  k_ratio_by_density,
+  k_ratio_by_pressure,
+  k_mean_density,
+  k_mean_pressure
+};
+
+// Storage of the states at face centres and of two sets of numbers at the cell centre.
+template <class Planes>
+class FaceCentresAndEnergy : public FacePoints {
+  using Centres = FaceAndCellCentres<Planes>;
+
+ public:
+  static constexpr int points = 8;
+  static constexpr int stride = Centres::stride;
+  static constexpr int planes = Centres::planes + (Planes::keeps_all_planes ? 1 : 2);
+
+  KOKKOS_FORCEINLINE_FUNCTION FaceCentresAndEnergy(const Planes& s, int k)
+      : centres_(s, k),
+        energy_(s.surface(Centres::planes + (Planes::keeps_all_planes ? 0 : k & 1), k)) {}
+
+  // Address of the state at a point on cell (j, i) of plane k.
+  KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
+    return point == k_cell_energy ? energy_.at(j, i) : centres_.at(point, j, i);
+  }
+
+ private:
+  Centres centres_;
+  typename Planes::FacePlane energy_;
+};
+
+// Storage of the states of Godunov schemes for a gas of the type G.
+template <class Planes, class G>
+using GodunovSurface = std::conditional_t<std::is_same_v<G, Gas>, FaceCentresAndEnergy<Planes>,
+                                          FaceAndCellCentres<Planes>>;
+// Number of points on a surface of Godunov schemes.
+template <class G>
+inline constexpr int k_godunov_points = std::is_same_v<G, Gas> ? 8 : 7;
+
 // Ghost cells of a sweep: the outermost faces of the patch need states on both sides, and dual
 // energy reads two cells.
 template <class Scheme>

@@ -61,10 +61,11 @@ SchemeOps scheme_ops(const HydroOptions& options) {
   SchemeOps ops = listed_scheme(options);
   if (options.is_real()) set_real_states(options, ops);
   else if (options.has_cold_curve()) set_cold_states(options, ops);
+  else if (options.eos.is_isothermal()) set_isothermal_states(options, ops);
   else if (!ops.states_of_cells) set_godunov_states(options, ops);
   if (options.is_real()) set_real_fluxes(options, ops);
   if (options.has_cold_curve()) set_cold_fluxes(options, ops);
-  if (options.is_barotropic()) set_barotropic_fluxes(ops);
+  if (options.is_barotropic()) set_barotropic_fluxes(options, ops);
   return ops;
 }
 

@@ -17,9 +17,9 @@ namespace octant::hydro {
 template <class RiemannSolver, class G = IdealGas>
 class GodunovFluxes {
  public:
-  static constexpr int points = 7;
+  static constexpr int points = k_godunov_points<G>;
   template <class Planes>
-  using Surface = FaceAndCellCentres<Planes>;
+  using Surface = GodunovSurface<Planes, G>;
 
   KOKKOS_FUNCTION explicit GodunovFluxes(const KernelArguments& a)
       : gas_(a.gas_as<G>()), variables_(a.variables) {}
@@ -44,8 +44,7 @@ class GodunovFluxes {
     };
     State<V> out;
     if constexpr (std::is_same_v<G, Gas>) {
-      const GasAtFace<V> gas(gas_, left(k_cell_centre, k_exponent_place),
-                             right(k_cell_centre, k_exponent_place));
+      const GasAtFace<V> gas(gas_, face_gas<V>(left), face_gas<V>(right));
       out = solve(gas);
     } else {
       out = solve(gas_);
@@ -57,6 +56,19 @@ class GodunovFluxes {
   }
 
  private:
+  // Real gas of a cell, without the density at the face.
+  template <class V, class Side>
+  KOKKOS_FORCEINLINE_FUNCTION FaceGas<V> face_gas(const Side& side) const {
+    return {side(k_cell_centre, k_exponent_place),
+            side(k_cell_energy, k_ratio),
+            side(k_cell_energy, k_ratio_by_density),
+            side(k_cell_energy, k_ratio_by_pressure),
+            side(k_cell_energy, k_mean_density),
+            side(k_cell_energy, k_mean_pressure),
+            V(0.0),
+            &gas_.real};
+  }
+
   G gas_;
   int variables_;
 };

@@ -232,11 +232,16 @@ class Gather {
   }
 
   // Sets the pressure of ghost cells of a row, columns `first` to `last` - 1, beyond walls: a
-  // continuation of the pressure before the wall.
+  // continuation of the pressure before the wall. In isothermal gas the density follows.
   KOKKOS_FORCEINLINE_FUNCTION void weigh_beyond_walls(int k, int j, int first, int last) const {
     if (!view_.has_closed_sides()) return;
     if (a_.balanced) return balance_beyond_walls(k, j, first, last);
     double* const pressure = s_.primitive(k).at(j, 0) + k_pressure * Plane::stride;
+    if (a_.is_isothermal) {
+      double* const density = s_.primitive(k).at(j, 0) + k_density * Plane::stride;
+      for (int i = first; i < last; ++i)
+        density[i] = isothermal_density_beyond_walls(a_, view_, {i, j, k}, density[i], pressure[i]);
+    }
     for (int i = first; i < last; ++i)
       pressure[i] = pressure_beyond_walls(a_, view_, {i, j, k}, pressure[i]);
   }

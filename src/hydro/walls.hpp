@@ -81,6 +81,18 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
   return share > -0.5 ? pressure + weight : pressure * (-0.25 / share);
 }
 
+// Density of a ghost cell beyond walls in isothermal gas: that of the pressure beyond walls, from
+// the density and the pressure of the mirror image. Other cells keep their density.
+KOKKOS_INLINE_FUNCTION double isothermal_density_beyond_walls(const KernelArguments& a,
+                                                              const TileView& view,
+                                                              const int (&cell)[3], double density,
+                                                              double pressure) {
+  const double beyond = pressure_beyond_walls(a, view, cell, pressure);
+  if (beyond == pressure) return density;
+  const auto x = [&](int axis) { return view.coordinate(a.sweep, axis, cell[axis]); };
+  return beyond / a.isothermal_gas.sound.at(x(0), x(1), x(2));
+}
+
 // Factor for density and pressure of a ghost cell in well-balanced schemes. Beyond a wall the gas
 // has the temperatures of its mirror image and supports the gas before the wall in equilibrium: the
 // factor between a cell and its image is the ratio of means of hydrostatic profiles through all

@@ -31,13 +31,14 @@ double ProblemSetup::require_gravity(const std::string& problem) const {
   return G;
 }
 
-void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
-                 std::int64_t stride) {
+void store_state(const GasState& state, const hydro::HydroOptions& options, const Position& centre,
+                 double* cell, std::int64_t stride) {
   const hydro::Gas gas = options.gas();
   const hydro::GasCell stored(cell, stride, gas);
   const auto& v = state.velocity;
-  const double pressure =
-      options.is_barotropic() ? options.eos.barotrope().at(state.density).pressure : state.pressure;
+  const double pressure = options.is_barotropic()
+                              ? options.eos.barotropic_pressure(state.density, centre)
+                              : state.pressure;
   stored.set(state.density, {v[0], v[1], v[2]}, pressure);
   int place = options.first_scalar();
   auto given = state.scalars.begin();

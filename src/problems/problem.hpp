@@ -48,9 +48,9 @@ struct GasState {
   std::vector<std::pair<int, double>> fields{};
 };
 
-// Stores the gas of one cell; variable n is at offset n * stride.
-void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
-                 std::int64_t stride);
+// Stores the gas of the cell with this centre; variable n is at offset n * stride.
+void store_state(const GasState& state, const hydro::HydroOptions& options, const Position& centre,
+                 double* cell, std::int64_t stride);
 
 // Position and time of inflow: the centre of a cell beyond an inflow boundary (axis 0-2, side 0
 // below or 1 above).

@@ -41,9 +41,11 @@ StarMatter StarMatter::of_gas(const hydro::EosOptions& eos, double index) {
       return of_electrons(eos.degeneracy_pressure, eos.degeneracy_density);
     case hydro::EquationOfState::barotropic: return of_pieces(eos.barotrope());
     case hydro::EquationOfState::isothermal:
+    case hydro::EquationOfState::locally_isothermal:
       throw InputError(
-          "hydro.equation_of_state = \"isothermal\": isothermal gas forms no stars with a surface; "
-          "expected \"ideal\", \"white_dwarf\" or \"barotropic\"");
+          "hydro.equation_of_state = \"{}\": isothermal gas forms no stars with a surface; "
+          "expected \"ideal\", \"white_dwarf\" or \"barotropic\"",
+          name_of(eos.kind));
     default: return of_index(index);
   }
 }

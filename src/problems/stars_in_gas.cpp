@@ -102,6 +102,13 @@ void StarsInGas::check_matter(const ProblemSetup& setup) const {
   if (eos_.kind != hydro::EquationOfState::white_dwarf)
     return forbid(thermal_pressure_ == k_thermal_pressure, "problem.thermal_pressure",
                   "only white dwarfs have a cold pressure");
+  const hydro::HydroOptions& gas = setup.hydro;
+  if (!gas.has_dual_energy() && thermal_pressure_ < gas.dual_energy_threshold)
+    throw InputError(
+        "hydro.dual_energy = \"off\": white dwarfs with problem.thermal_pressure = {:g}, below "
+        "hydro.dual_energy_threshold = {:g}, lose their thermal energy to rounding and truncation "
+        "errors of the total energy; set hydro.dual_energy = \"on\"",
+        thermal_pressure_, gas.dual_energy_threshold);
   const double known =
       constants::k_gravitational * setup.units.density() * setup.units.time * setup.units.time;
   if (solar_mass_ > 0.0 && std::abs(G_ / known - 1.0) > 1e-3)

@@ -407,6 +407,21 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
         ),
         (white_dwarf_star(3.0), ("gravity.constant=1",), ("gravity.constant = 1", "0.066743")),
         (
+            white_dwarf_star(3.0),
+            ('problem.mass="0.6 Msun"', "hydro.dual_energy=off"),
+            ("hydro.dual_energy", "problem.thermal_pressure = 1e-06", '= "on"'),
+        ),
+        (
+            white_dwarf_binary(6.0),
+            (
+                'problem.masses=["0.9 Msun","0.5 Msun"]',
+                "problem.separation=3",
+                "problem.thermal_pressure=5e-4",
+                "hydro.dual_energy=off",
+            ),
+            ("hydro.dual_energy", "problem.thermal_pressure = 0.0005", '= "on"'),
+        ),
+        (
             white_dwarf_star(0.5),
             ('problem.mass="0.6 Msun"',),
             ("a star of radius 0.869", "does not fit"),

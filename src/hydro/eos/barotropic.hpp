@@ -1,6 +1,7 @@
 // Barotropic gas in a sweep and in the stored state.
 //
-// Cells store the total energy of a gas with the pressure p(rho) and the internal energy p / (gamma
+// Cells store the total energy of a gas with the pressure p(rho), in locally isothermal gas p(rho,
+// position), and the internal energy p / (gamma
 // - 1), as of an ideal gas whose temperature is a function of its density, by exchange of energy
 // with its surroundings. A sweep advances this energy with its flux, as for any gas; then
 // close_energy() resets it from the pressure p(rho). The difference is the exchanged energy. All
@@ -16,7 +17,9 @@ namespace octant::hydro {
 struct SchemeOps;
 
 // Replaces the fluxes of a scheme by those of a barotropic gas.
-void set_barotropic_fluxes(SchemeOps& ops);
+void set_barotropic_fluxes(const HydroOptions& options, SchemeOps& ops);
+// Sets the states of Godunov schemes for isothermal gas, whose pressures follow from the densities.
+void set_isothermal_states(const HydroOptions& options, SchemeOps& ops);
 
 // Sets the total energy of all cells of a range with a density of at least the floor to that of the
 // pressure p(rho). Adds the change in leaf cells, times `weight`, to `exchanged`. Returns the

@@ -1,7 +1,8 @@
 // Fluxes of a barotropic gas: the two acoustic waves of Harten, Lax & van Leer (1983), and the
 // contact between them, across which only velocities along the face and scalars change.
 //
-// The pressures are those of the densities at the face; reconstructed pressures are not used. With
+// The pressures are those of the densities at the face; reconstructed pressures are not used. The
+// sound speed of isothermal gas is the same on both sides of a face, also if it varies. With
 // hydro.riemann = "hllc", velocities along the face are taken from the upwind side, as scalars are,
 // so that shear layers at rest stay sharp; with "hll" these velocities are averaged over the fan,
 // and with "hllc_hybrid" the shock sensor (shock_sensor.hpp) blends both values.
@@ -17,27 +18,76 @@ namespace {
 template <class V>
 struct AcousticSide {
   V density, velocity, pressure;
-  V energy;  // internal energy, and kinetic energy of the motion along the normal
   V squared_sound_speed;
 
-  KOKKOS_FORCEINLINE_FUNCTION AcousticSide(const V& rho, const V& u, const Barotrope& eos,
-                                           double per_pressure)
-      : density(rho), velocity(u) {
-    const BarotropicState<V> state = eos.at(rho);
-    pressure = state.pressure;
-    energy = V(per_pressure) * pressure + V(0.5) * rho * (u * u);
-    squared_sound_speed = state.squared_sound_speed(rho);
+  // Internal energy, and kinetic energy of the motion along the normal.
+  KOKKOS_FORCEINLINE_FUNCTION V energy(double per_pressure) const {
+    return V(per_pressure) * pressure + V(0.5) * density * (velocity * velocity);
   }
+};
+
+// Pressure as a piecewise polytropic function of the density.
+class PiecewisePolytropes {
+ public:
+  KOKKOS_FUNCTION explicit PiecewisePolytropes(const KernelArguments& a) : eos_(a.barotrope) {}
+
+  // State of gas with a density and a velocity. `stored` is the pressure stored at the face.
+  template <class V, class Stored>
+  KOKKOS_FORCEINLINE_FUNCTION AcousticSide<V> side(const V& rho, const V& u,
+                                                   const Stored& /*stored*/) const {
+    const BarotropicState<V> state = eos_.at(rho);
+    return {rho, u, state.pressure, state.squared_sound_speed(rho)};
+  }
+  // Larger sound speed of both sides. One root.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V sound_speed(const AcousticSide<V>& left,
+                                            const AcousticSide<V>& right) const {
+    return square_root(max(left.squared_sound_speed, right.squared_sound_speed));
+  }
+
+ private:
+  Barotrope eos_;
+};
+
+// Isothermal gas: with the same sound speed everywhere, or with pressures at the faces, which
+// contain it.
+class Isothermal {
+ public:
+  KOKKOS_FUNCTION explicit Isothermal(const KernelArguments& a)
+      : square_(a.isothermal_gas.sound.square),
+        speed_(Kokkos::sqrt(square_)),
+        varies_(a.isothermal_gas.sound.varies()) {}
+
+  // State of gas with a density and a velocity; stored() is the pressure stored at the face.
+  template <class V, class Stored>
+  KOKKOS_FORCEINLINE_FUNCTION AcousticSide<V> side(const V& rho, const V& u,
+                                                   const Stored& stored) const {
+    if (!varies_) return {rho, u, V(square_) * rho, V(square_)};
+    const V pressure = stored();
+    return {rho, u, pressure, V(pressure / rho)};
+  }
+  // Larger sound speed of both sides, which differ by rounding. One root if it varies.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V sound_speed(const AcousticSide<V>& left,
+                                            const AcousticSide<V>& right) const {
+    if (!varies_) return V(speed_);
+    return square_root(max(left.squared_sound_speed, right.squared_sound_speed));
+  }
+
+ private:
+  double square_, speed_;
+  bool varies_;
 };
 
 // Mean flux over the fan between the signal speeds
 //   S_L = min(u_L, u_R) - c,  S_R = max(u_L, u_R) + c,  c = max(c_L, c_R),
-// clipped so that the fan always contains the face. One division, one root.
+// clipped so that the fan always contains the face. One division.
 template <class V>
 class Fan {
  public:
-  KOKKOS_FORCEINLINE_FUNCTION Fan(const AcousticSide<V>& left, const AcousticSide<V>& right) {
-    const V sound = square_root(max(left.squared_sound_speed, right.squared_sound_speed));
+  // `sound` is c.
+  KOKKOS_FORCEINLINE_FUNCTION Fan(const AcousticSide<V>& left, const AcousticSide<V>& right,
+                                  const V& sound) {
     left_ = min(min(left.velocity, right.velocity) - sound, V(0.0));
     right_ = max(max(left.velocity, right.velocity) + sound, V(0.0));
     inverse_ = V(1.0) / (right_ - left_);
@@ -52,7 +102,9 @@ class Fan {
   V left_, right_, inverse_;
 };
 
-// Fluxes of a barotropic gas; see the interface in scheme.hpp.
+// Fluxes of a barotropic gas; see the interface in scheme.hpp. `Relation` is PiecewisePolytropes or
+// Isothermal.
+template <class Relation>
 class BarotropicFluxes {
  public:
   static constexpr int points = 7;
@@ -60,7 +112,7 @@ class BarotropicFluxes {
   using Surface = FaceAndCellCentres<Planes>;
 
   KOKKOS_FUNCTION explicit BarotropicFluxes(const KernelArguments& a)
-      : eos_(a.barotrope),
+      : relation_(a),
         per_pressure_(1.0 / (a.gas.gamma - 1.0)),
         variables_(a.variables),
         senses_shocks_(a.senses_shocks),
@@ -73,15 +125,20 @@ class BarotropicFluxes {
     using Axes = FaceAxes<Axis>;
     const auto below = [&](int n) OCTANT_INLINE_LAMBDA { return V(left(upper_face(Axis), n)); };
     const auto above = [&](int n) OCTANT_INLINE_LAMBDA { return V(right(lower_face(Axis), n)); };
-    const AcousticSide<V> l(below(k_density), below(Axes::normal), eos_, per_pressure_);
-    const AcousticSide<V> r(above(k_density), above(Axes::normal), eos_, per_pressure_);
-    const Fan<V> fan(l, r);
+    const AcousticSide<V> l =
+        relation_.side(below(k_density), below(Axes::normal),
+                       [&]() OCTANT_INLINE_LAMBDA { return below(k_pressure); });
+    const AcousticSide<V> r =
+        relation_.side(above(k_density), above(Axes::normal),
+                       [&]() OCTANT_INLINE_LAMBDA { return above(k_pressure); });
+    const Fan<V> fan(l, r, relation_.sound_speed(l, r));
     const V mass_l = l.density * l.velocity, mass_r = r.density * r.velocity;
     const V mass = fan.flux(mass_l, mass_r, l.density, r.density);
     const V normal = fan.flux(mass_l * l.velocity + l.pressure, mass_r * r.velocity + r.pressure,
                               mass_l, mass_r);
-    V energy = fan.flux((l.energy + l.pressure) * l.velocity, (r.energy + r.pressure) * r.velocity,
-                        l.energy, r.energy);
+    const V energy_l = l.energy(per_pressure_), energy_r = r.energy(per_pressure_);
+    V energy = fan.flux((energy_l + l.pressure) * l.velocity, (energy_r + r.pressure) * r.velocity,
+                        energy_l, energy_r);
     V diffusion(diffuses_shear_ ? 1.0 : 0.0);
     if (senses_shocks_)
       diffusion = max(V(left(k_cell_centre, Axis)), V(right(k_cell_centre, Axis)));
@@ -114,7 +171,7 @@ class BarotropicFluxes {
       put(n, scalar_flux(mass, V(left(upper_face(Axis), n)), V(right(lower_face(Axis), n))));
   }
 
-  Barotrope eos_;
+  Relation relation_;
   double per_pressure_;
   int variables_;
   bool senses_shocks_, diffuses_shear_;
@@ -122,6 +179,9 @@ class BarotropicFluxes {
 
 }  // namespace
 
-void set_barotropic_fluxes(SchemeOps& ops) { set_fluxes<BarotropicFluxes>(ops); }
+void set_barotropic_fluxes(const HydroOptions& options, SchemeOps& ops) {
+  if (options.eos.is_isothermal()) set_fluxes<BarotropicFluxes<Isothermal>>(ops);
+  else set_fluxes<BarotropicFluxes<PiecewisePolytropes>>(ops);
+}
 
 }  // namespace octant::hydro

@@ -14,6 +14,7 @@ struct BarotropicCells {
   mesh::BlockLayout layout;
   Gas gas;
   Barotrope eos;
+  SoundSpeedProfile sound;
   mesh::Frame frame;
   mesh::CellRange cells;
 
@@ -25,13 +26,16 @@ struct BarotropicCells {
                                        V& fastest) const {
     V volume;
     State<V> w = unfloored_primitive(u, gas, volume);
-    const BarotropicState<V> state = eos.at(w[k_density]);
+    BarotropicState<V> state = eos.at(w[k_density]);
+    Vector<V> x;
+    if (frame.turns() || sound.varies()) x = centres<V>(cells, cell);
+    if (sound.varies()) state.pressure = sound.at(x[0], x[1], x[2]) * w[k_density];
     const V energy =
         V(1.0 / (gas.gamma - 1.0)) * state.pressure + V(0.5) * momentum_dot_velocity(u, w);
-    if (frame.turns()) to_frame(frame, centres<V>(cells, cell), w);
-    const V sound = square_root(state.squared_sound_speed(w[k_density]));
+    if (frame.turns()) to_frame(frame, x, w);
+    const V speed = square_root(state.squared_sound_speed(w[k_density]));
     fastest = (absolute(w[k_velocity_x]) + absolute(w[k_velocity_y])) + absolute(w[k_velocity_z]) +
-              V(3.0) * sound;
+              V(3.0) * speed;
     return energy;
   }
 };
@@ -69,7 +73,8 @@ struct BarotropicSignal : BarotropicCells {
 
 BarotropicCells cells_of(const HydroOptions& options, const mesh::BlockLayout& layout,
                          const mesh::CellRange& cells) {
-  return {layout, options.gas(), options.eos.barotrope(), options.frame, cells};
+  return {layout,        options.gas(), options.eos.barotrope(), options.eos.sound_speed_profile(),
+          options.frame, cells};
 }
 
 }  // namespace

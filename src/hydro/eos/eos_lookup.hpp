@@ -17,6 +17,7 @@
 #include "core/power.hpp"
 #include "core/simd.hpp"
 #include "hydro/eos/eos_grid.hpp"
+#include "hydro/eos/thermal_energy.hpp"
 
 namespace octant::hydro {
 
@@ -122,6 +123,21 @@ class TabulatedState {
     const V ratio = sum_of(along.value, ratios);
     const V slope = fused_multiply_add(z.slope, sum_of(along.slope, ratios), ratio);
     return guess - fused_multiply_add(guess, ratio, -thermal) / slope;
+  }
+
+  // Internal energy of gas with this total pressure; per_pressure = 1 / (gamma - 1).
+  KOKKOS_FORCEINLINE_FUNCTION ThermalEnergy<V> energy(const V& pressure,
+                                                      const V& per_pressure) const {
+    const Isotherm coldest = isotherm();
+    const V excess = pressure - coldest.pressure;
+    const GridPlace<V> z(grid_.heat, V(excess * volume_));
+    const CubicWeights<V> along(z.fraction);
+    V ratios[4];
+    find_ratios(z, grid_.ratios(), ratios);
+    const V ratio = sum_of(along.value, ratios);
+    const V slope = fused_multiply_add(z.slope, sum_of(along.slope, ratios), ratio);
+    return {excess * ratio * per_pressure + coldest.energy, slope * per_pressure,
+            modulus_of_pressure(pressure)};
   }
 
   // rho c^2 as a function of p.

@@ -13,26 +13,64 @@
 #include "hydro/eos/eos_table.hpp"
 #include "hydro/hydro_options.hpp"
 #include "hydro/reconstruction.hpp"
+#include "mesh/geometry.hpp"
 
 namespace octant::hydro {
 
+namespace {
+
+// Declares the parameters of the sound speed of locally isothermal gas.
+void declare_profile(ParameterSchema& schema, EosOptions& eos) {
+  schema.add(
+      "hydro.sound_speed_exponent", eos.sound_speed_exponent,
+      {.meaning = "Exponent d ln c / d ln R of the sound speed of locally isothermal gas far "
+                  "from the axis; -q_T / 2 for a temperature proportional to R^-q_T",
+       .min = -4,
+       .max = 4});
+  schema.add(
+      "hydro.sound_speed_radius", eos.sound_speed_radius,
+      {.unit = "length",
+       .meaning = "Distance R_0 from the axis at which the sound speed of locally isothermal "
+                  "gas without softening is hydro.sound_speed",
+       .above = 0.0});
+  schema.add("hydro.sound_speed_softening", eos.sound_speed_softening,
+             {.unit = "length",
+              .meaning = "Softening length s of the distance in the sound speed of locally "
+                         "isothermal gas, sqrt(R^2 + s^2); required where the axis is in the "
+                         "domain",
+              .min = 0});
+  schema.add("hydro.sound_speed_centre", eos.sound_speed_centre,
+             {.unit = "length",
+              .meaning = "Point on the axis of the sound speed of locally isothermal gas; empty: "
+                         "centre of the domain"});
+  schema.add("hydro.sound_speed_axis", eos.sound_speed_axis,
+             {.meaning = "Direction of the axis of the sound speed of locally isothermal gas"});
+}
+
+}  // namespace
+
 void EosOptions::declare(ParameterSchema& schema) {
-  schema.add("hydro.equation_of_state", kind,
-             {.meaning = "Equation of state. ideal: p = (gamma - 1) times the internal energy "
-                         "density; isothermal: p = rho hydro.sound_speed^2; barotropic: piecewise "
-                         "polytropic, set by hydro.barotropic_densities and "
-                         "hydro.barotropic_exponents; white_dwarf: degenerate electrons at zero "
-                         "temperature and an ideal gas of ions; stiffened: p = (gamma - 1) times "
-                         "the internal energy density - gamma hydro.stiffening_pressure; "
-                         "gas_radiation: ideal gas and radiation in equilibrium; table: the file "
-                         "hydro.eos_table. With isothermal and barotropic the pressure of the "
-                         "initial conditions and of "
-                         "inflow is replaced"});
+  schema.add(
+      "hydro.equation_of_state", kind,
+      {.meaning = "Equation of state. ideal: p = (gamma - 1) times the internal energy "
+                  "density; isothermal: p = rho hydro.sound_speed^2; locally_isothermal: p = rho "
+                  "c^2 with a sound speed c that is a fixed function of the distance from "
+                  "an axis, see hydro.sound_speed_exponent; barotropic: piecewise "
+                  "polytropic, set by hydro.barotropic_densities and "
+                  "hydro.barotropic_exponents; white_dwarf: degenerate electrons at zero "
+                  "temperature and an ideal gas of ions; stiffened: p = (gamma - 1) times "
+                  "the internal energy density - gamma hydro.stiffening_pressure; "
+                  "gas_radiation: ideal gas and radiation in equilibrium; table: the file "
+                  "hydro.eos_table. With isothermal and barotropic the pressure of the "
+                  "initial conditions and of "
+                  "inflow is replaced"});
   schema.add("hydro.sound_speed", sound_speed,
              {.unit = "length / time",
               .meaning = "Isothermal sound speed, sqrt(p / rho); of the barotropic equation of "
-                         "state at the first of hydro.barotropic_densities",
+                         "state at the first of hydro.barotropic_densities, and of locally "
+                         "isothermal gas at the distance hydro.sound_speed_radius from the axis",
               .min = 0});
+  declare_profile(schema, *this);
   schema.add("hydro.barotropic_densities", densities,
              {.unit = "density",
               .meaning = "Increasing densities at which the exponent of the barotropic equation of "
@@ -134,12 +172,22 @@ void check_unused(const EosOptions& eos) {
   }
   forbid(eos.kind != EquationOfState::stiffened && eos.stiffening_pressure > 0.0,
          "hydro.stiffening_pressure", "\"stiffened\"");
+  if (eos.kind != EquationOfState::locally_isothermal) {
+    const EosOptions unset;
+    const char* const local = "\"locally_isothermal\"";
+    forbid(eos.sound_speed_exponent != unset.sound_speed_exponent, "hydro.sound_speed_exponent",
+           local);
+    forbid(eos.sound_speed_radius != unset.sound_speed_radius, "hydro.sound_speed_radius", local);
+    forbid(eos.sound_speed_softening > 0.0, "hydro.sound_speed_softening", local);
+    forbid(!eos.sound_speed_centre.empty(), "hydro.sound_speed_centre", local);
+    forbid(eos.sound_speed_axis != unset.sound_speed_axis, "hydro.sound_speed_axis", local);
+  }
   if (eos.kind == EquationOfState::barotropic) return;
   const char* const barotropic = "\"barotropic\"";
   forbid(!eos.densities.empty(), "hydro.barotropic_densities", barotropic);
   forbid(!eos.exponents.empty(), "hydro.barotropic_exponents", barotropic);
   forbid(!eos.is_barotropic() && eos.sound_speed > 0.0, "hydro.sound_speed",
-         "\"isothermal\" or \"barotropic\"");
+         "\"isothermal\", \"locally_isothermal\" or \"barotropic\"");
 }
 
 }  // namespace
@@ -191,10 +239,58 @@ void EosOptions::check(const HydroOptions& options) const {
          "0; hydro.density_floor limits the pressure, too");
 }
 
+void EosOptions::set_profile(const mesh::Geometry& geometry, int dimensions) {
+  profile = {};
+  if (kind != EquationOfState::locally_isothermal || sound_speed_exponent == 0.0) return;
+  if (!sound_speed_centre.empty() && sound_speed_centre.size() != 3)
+    throw InputError("hydro.sound_speed_centre has {} numbers; expected three, x, y and z",
+                     sound_speed_centre.size());
+  profile.exponent = sound_speed_exponent;
+  profile.inverse_square_radius = 1.0 / (sound_speed_radius * sound_speed_radius);
+  profile.square_softening = sound_speed_softening * sound_speed_softening;
+  bool varies = false;
+  double square_distance = 0.0;  // of the axis from the domain
+  for (int axis = 0; axis < 3; ++axis) {
+    const double lower = geometry.lower()[axis], upper = geometry.upper()[axis];
+    profile.centre[axis] =
+        sound_speed_centre.empty() ? 0.5 * (lower + upper) : sound_speed_centre[axis];
+    if (axis >= dimensions || axis == static_cast<int>(sound_speed_axis)) continue;
+    varies = true;
+    profile.weight[axis] = 1.0;
+    const double outside =
+        std::max({lower - profile.centre[axis], profile.centre[axis] - upper, 0.0});
+    square_distance += outside * outside;
+    if (geometry.periodic(axis))
+      throw InputError(
+          "hydro.equation_of_state = \"locally_isothermal\" is not supported with "
+          "mesh.boundary_{} = \"periodic\", where the sound speed would jump; expected "
+          "\"outflow\", \"reflecting\" or \"inflow\", or hydro.sound_speed_axis = \"{}\"",
+          names_of(ProfileAxis{})[axis], names_of(ProfileAxis{})[axis]);
+  }
+  if (!varies)
+    throw InputError(
+        "hydro.sound_speed_axis = \"{}\": with hydro.dimensions = {} the distance from this axis "
+        "does not vary; expected another axis",
+        name_of(sound_speed_axis), dimensions);
+  // Sweeps also evaluate the profile in the ghost cells next to the domain.
+  if (sound_speed_softening == 0.0 && std::sqrt(square_distance) < 2.0 * geometry.cell_size(0))
+    throw InputError(
+        "hydro.sound_speed_softening = 0 requires an axis outside the domain, by two cells of the "
+        "base grid or more; the sound speed would be {} at the axis. Set a softening length",
+        sound_speed_exponent > 0.0 ? "zero" : "infinite");
+}
+
+double EosOptions::barotropic_pressure(double density,
+                                       const std::array<double, 3>& position) const {
+  if (profile.varies())
+    return sound_speed_profile().at(position[0], position[1], position[2]) * density;
+  return barotrope().at(density).pressure;
+}
+
 Barotrope EosOptions::barotrope() const {
   Barotrope eos;
   const double ratio = sound_speed * sound_speed;  // p / rho
-  if (kind == EquationOfState::isothermal) eos.add_piece(1.0, ratio, 1.0);
+  if (is_isothermal()) eos.add_piece(1.0, ratio, 1.0);
   if (kind != EquationOfState::barotropic) return eos;
   double density = densities.front(), pressure = ratio * density;
   eos.add_piece(density, pressure, exponents.front());
@@ -208,7 +304,8 @@ Barotrope EosOptions::barotrope() const {
 
 double EosOptions::smallest_exponent(double gamma) const {
   switch (kind) {
-    case EquationOfState::isothermal: return 1.0;
+    case EquationOfState::isothermal:
+    case EquationOfState::locally_isothermal: return 1.0;
     case EquationOfState::barotropic: return *std::ranges::min_element(exponents);
     case EquationOfState::white_dwarf:
     case EquationOfState::gas_radiation: return std::min(gamma, 4.0 / 3.0);

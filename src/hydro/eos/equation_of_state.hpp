@@ -10,11 +10,16 @@
 #include "hydro/eos/barotrope.hpp"
 #include "hydro/eos/cold_curve.hpp"
 #include "hydro/eos/real_gas.hpp"
+#include "hydro/eos/sound_speed_profile.hpp"
 
 namespace octant {
 class ParameterSchema;
 struct CodeUnits;
 }  // namespace octant
+
+namespace octant::mesh {
+class Geometry;
+}
 
 namespace octant::hydro {
 
@@ -25,6 +30,7 @@ class TabulatedGas;
 enum class EquationOfState {
   ideal,
   isothermal,
+  locally_isothermal,
   barotropic,
   white_dwarf,
   stiffened,
@@ -33,16 +39,27 @@ enum class EquationOfState {
 };
 // Names of the values in hydro.equation_of_state.
 constexpr auto names_of(EquationOfState) {
-  return std::array{"ideal",     "isothermal",    "barotropic", "white_dwarf",
-                    "stiffened", "gas_radiation", "table"};
+  return std::array{"ideal",       "isothermal", "locally_isothermal", "barotropic",
+                    "white_dwarf", "stiffened",  "gas_radiation",      "table"};
 }
+
+// Axis of the sound-speed profile of locally isothermal gas.
+enum class ProfileAxis { x, y, z };
+// Names of the values in hydro.sound_speed_axis.
+constexpr auto names_of(ProfileAxis) { return std::array{"x", "y", "z"}; }
 
 // Parameters of the equation of state, other than hydro.gamma.
 struct EosOptions {
   EquationOfState kind = EquationOfState::ideal;
-  double sound_speed = 0.0;                  // hydro.sound_speed
-  std::vector<double> densities, exponents;  // hydro.barotropic_densities and _exponents
-  double electron_weight = 2.0;              // hydro.electron_weight
+  double sound_speed = 0.0;                       // hydro.sound_speed
+  double sound_speed_exponent = 0.0;              // hydro.sound_speed_exponent
+  double sound_speed_radius = 1.0;                // hydro.sound_speed_radius
+  double sound_speed_softening = 0.0;             // hydro.sound_speed_softening
+  std::vector<double> sound_speed_centre;         // hydro.sound_speed_centre; empty: of the domain
+  ProfileAxis sound_speed_axis = ProfileAxis::z;  // hydro.sound_speed_axis
+  SoundSpeedProfile profile;                      // set by set_profile(), without hydro.sound_speed
+  std::vector<double> densities, exponents;       // hydro.barotropic_densities and _exponents
+  double electron_weight = 2.0;                   // hydro.electron_weight
   // hydro.degeneracy_pressure and _density; 0: from the code units.
   double given_degeneracy_pressure = 0.0, given_degeneracy_density = 0.0;
   // Constants A and B of degenerate electrons, in code units.
@@ -65,9 +82,16 @@ struct EosOptions {
   // if the table is invalid. Collective if the equation of state is a table.
   void set_constants(const CodeUnits* units, double gamma);
 
-  // True if the pressure is a function of the density alone.
-  bool is_barotropic() const {
-    return kind == EquationOfState::isothermal || kind == EquationOfState::barotropic;
+  // Sets the profile of the sound speed for gas that varies along `dimensions` axes. Throws
+  // InputError if the profile is singular in the domain, or incompatible with its boundaries.
+  void set_profile(const mesh::Geometry& geometry, int dimensions);
+
+  // True if the pressure is a function of the density, and of the position if the gas is locally
+  // isothermal.
+  bool is_barotropic() const { return is_isothermal() || kind == EquationOfState::barotropic; }
+  // True if p / rho is fixed, everywhere the same or a function of position.
+  bool is_isothermal() const {
+    return kind == EquationOfState::isothermal || kind == EquationOfState::locally_isothermal;
   }
   // True if the gas has a cold pressure besides its thermal pressure.
   bool has_cold_curve() const {
@@ -81,8 +105,17 @@ struct EosOptions {
   RealGas real_gas(double gamma) const;
   // Cold curve for kernels; of the kind `none` if the gas has no cold curve.
   ColdCurve cold_curve() const;
-  // Barotropic equation of state for kernels; without pieces if the gas is not barotropic.
+  // Barotropic equation of state for kernels; without pieces if the gas is not barotropic. That of
+  // locally isothermal gas has the sound speed hydro.sound_speed.
   Barotrope barotrope() const;
+  // Sound speed of isothermal gas for kernels.
+  SoundSpeedProfile sound_speed_profile() const {
+    SoundSpeedProfile all = profile;
+    all.square = sound_speed * sound_speed;
+    return all;
+  }
+  // Pressure of barotropic gas of this density at a position.
+  double barotropic_pressure(double density, const std::array<double, 3>& position) const;
   // Lower bound of rho c^2 / p for a gas with this ratio of specific heats: the smallest exponent
   // d ln p / d ln rho of a barotropic gas, that of ultrarelativistic degenerate electrons or of
   // radiation, or the smallest value in the table.

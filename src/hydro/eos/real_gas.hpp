@@ -53,6 +53,18 @@ KOKKOS_FUNCTION V modulus_of_pressure(V rho, V pressure, const RealGas& gas);
 // the pressure of the coldest isotherm.
 template <class V>
 KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, V coldest, const RealGas& gas);
+// Energy of gas near a state, for states at the faces of a cell. Internal energy per volume, as a
+// multiple of the pressure, and its derivatives.
+template <class V>
+struct EnergyRatio {
+  V modulus;      // rho c^2
+  V ratio;        // e / p
+  V by_density;   // d(e / p) / d rho at constant pressure
+  V by_pressure;  // d(e / p) / d p at constant density
+};
+// EnergyRatio of gas with a total pressure; per_pressure = 1 / (gamma - 1).
+template <class V>
+KOKKOS_FUNCTION EnergyRatio<V> energy_ratio(V rho, V pressure, V per_pressure, const RealGas& gas);
 // Returns 1 if gas of this density and thermal pressure is beyond the densities of the table, or
 // hotter than the hottest isotherm, otherwise 0. Returns 0 for gas with radiation.
 template <class V>
@@ -66,16 +78,10 @@ struct AnyState : ColdState<V> {
 
   AnyState() = default;
   KOKKOS_FORCEINLINE_FUNCTION AnyState(const V& rho, const ColdCurve& curve, const RealGas& gas)
-      : AnyState(curve, gas, rho) {
+      : ColdState<V>(curve.at(rho)), density(rho), real(gas.exists() ? &gas : nullptr) {
     if (gas.kind != RealGas::table) return;
     const ColdestGas<V> coldest = coldest_gas<V>(rho, gas);
     this->pressure = coldest.pressure, this->energy = coldest.energy;
-  }
-  // Returns a state that supports only functions of the total pressure.
-  KOKKOS_FORCEINLINE_FUNCTION static AnyState of_total_pressure(const V& rho,
-                                                                const ColdCurve& curve,
-                                                                const RealGas& gas) {
-    return AnyState(curve, gas, rho);
   }
 
   // Thermal pressure of gas with this total pressure.
@@ -108,10 +114,6 @@ struct AnyState : ColdState<V> {
     if (real) return modulus_of_pressure<V>(density, total, *real);
     return ColdState<V>::modulus_above(total, floor, gamma);
   }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION AnyState(const ColdCurve& curve, const RealGas& gas, const V& rho)
-      : ColdState<V>(curve.at(rho)), density(rho), real(gas.exists() ? &gas : nullptr) {}
 };
 
 }  // namespace octant::hydro

@@ -50,6 +50,19 @@ KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, V coldest, const RealGas&
   return RadiatingState<V>(gas.with_radiation, rho).modulus_of_thermal(thermal);
 }
 
+// The derivatives at constant pressure and at constant density are related by rho c^2 = K:
+//   rho de/drho = e + p - K de/dp.
+template <class V>
+KOKKOS_FUNCTION EnergyRatio<V> energy_ratio(V rho, V pressure, V per_pressure, const RealGas& gas) {
+  const ThermalEnergy<V> thermal =
+      gas.kind == RealGas::table
+          ? TabulatedState<V>(gas.grid, rho).energy(pressure, per_pressure)
+          : RadiatingState<V>(gas.with_radiation, rho).energy(pressure, per_pressure);
+  const V inverse = V(1.0) / pressure, ratio = thermal.energy * inverse;
+  const V by_density = (thermal.energy + pressure - thermal.modulus * thermal.by_pressure) / rho;
+  return {thermal.modulus, ratio, by_density * inverse, (thermal.by_pressure - ratio) * inverse};
+}
+
 template <class V>
 KOKKOS_FUNCTION V outside_table(V rho, V thermal, const RealGas& gas) {
   if (gas.kind == RealGas::table) return TabulatedState<V>(gas.grid, rho).outside(thermal);

@@ -75,6 +75,20 @@ TEST(Barotrope, has_the_same_bits_in_units_that_differ_by_powers_of_two) {
     EXPECT_EQ(scaled.at(8.0 * density).pressure, 8.0 * 16.0 * eos.at(density).pressure);
 }
 
+TEST(SoundSpeedProfile, is_a_power_of_the_distance_from_the_axis) {
+  const SoundSpeedProfile profile{.square = 0.09,
+                                  .exponent = -0.5,
+                                  .inverse_square_radius = 0.25,
+                                  .square_softening = 0.04,
+                                  .centre = {1.0, 2.0, 3.0},
+                                  .weight = {1.0, 0.0, 1.0}};
+  for (const double y : {-7.0, 2.0}) {
+    const double square = 0.5 * 0.5 + 0.3 * 0.3 + 0.04;
+    EXPECT_NEAR(profile.at(1.5, y, 2.7), 0.09 / std::sqrt(square / 4.0), 1e-15);
+  }
+  EXPECT_EQ(SoundSpeedProfile{.square = 0.09}.at(1.5, 2.0, 2.7), 0.09);
+}
+
 TEST(EosOptions, refuse_exponents_above_gamma) {
   HydroOptions options;
   options.eos = barotropic();

@@ -114,6 +114,24 @@ TEST(EosTable, inverts_its_functions_and_is_close_to_the_equation_of_state) {
   EXPECT_LE(largest_of_modulus, 5e-4);
 }
 
+TEST(RealGas, expands_its_energy_to_second_order) {
+  const TabulatedGas table(table_of(k_constant), {}, k_gamma);
+  const double per_pressure = 1.0 / (k_gamma - 1);
+  for (const RealGas& gas : {gas_with_radiation(), gas_of(table)})
+    for_states(1e-2, 1e2, [&](double rho, double thermal) {
+      const double pressure = AnyState<double>(rho, {}, gas).total_pressure(thermal);
+      const EnergyRatio<double> at = energy_ratio(rho, pressure, per_pressure, gas);
+      EXPECT_NEAR(at.ratio * pressure / real_energy(rho, pressure, per_pressure, gas), 1.0, 1e-14);
+      for (const double change : {-0.04, 0.04})
+        for (const auto& [d_rho, d_p] : {std::pair{change * rho, 0.0}, {0.0, change * pressure}}) {
+          const double expanded =
+              (pressure + d_p) * (at.ratio + at.by_density * d_rho + at.by_pressure * d_p);
+          const double exact = real_energy(rho + d_rho, pressure + d_p, per_pressure, gas);
+          EXPECT_NEAR(expanded / exact, 1.0, 0.5 * change * change) << rho << ' ' << thermal;
+        }
+    });
+}
+
 TEST(EosTable, knows_its_range) {
   const TabulatedGas table(table_of(0.0), {}, k_gamma);
   const RealGas gas = gas_of(table);
@@ -142,6 +160,10 @@ TEST(RealGas, has_the_same_bits_in_packs) {
       same(real_thermal_pressure<SimdDouble>(rho, p, gas), real_thermal_pressure(r, q, gas));
       same(real_energy<SimdDouble>(rho, p, 2.5, gas), real_energy(r, q, 2.5, gas));
       same(modulus_of_pressure<SimdDouble>(rho, p, gas), modulus_of_pressure(r, q, gas));
+      const EnergyRatio<SimdDouble> packs = energy_ratio<SimdDouble>(rho, p, 2.5, gas);
+      const EnergyRatio<double> alone = energy_ratio(r, q, 2.5, gas);
+      same(packs.ratio, alone.ratio), same(packs.modulus, alone.modulus);
+      same(packs.by_density, alone.by_density), same(packs.by_pressure, alone.by_pressure);
       same(modulus_of_thermal<SimdDouble>(rho, p, 0.01, gas), modulus_of_thermal(r, q, 0.01, gas));
     }
   }
