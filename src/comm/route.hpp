@@ -37,9 +37,9 @@ Routed<T> route(const Communicator& communicator, std::span<const int> destinati
   return {items_of<T>(bytes.items), std::move(bytes.sources)};
 }
 
-// As above. The messages also carry `flags`, which is replaced by the bitwise or over all ranks: for
-// example whether any rank has more to send, or an error. A separate reduction would double the
-// number of times that ranks wait for all others.
+// As above. The messages also carry `flags`, which is replaced by the bitwise or over all ranks:
+// for example whether any rank has more to send, or an error. A separate reduction would double
+// the number of times that ranks wait for all others.
 Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const int> destinations,
                               std::span<const std::byte> items, std::size_t item_bytes,
                               std::int64_t& flags);

@@ -58,9 +58,9 @@ struct Reached {
 // Sends each item to all ranks that own leaf octants overlapping the item's sphere (nearest image
 // on periodic axes). A radius may span many blocks, but at most half of a periodic domain. Items
 // pass from the blocks around a point to finer blocks, one round of messages per level and one that
-// ends the search, and only to ranks near the point. The work scales with the number of octants found, not with the size of the mesh, if
-// the starting block of each sphere is no smaller than its radius. Throws RunError if a radius is
-// too large. Collective.
+// ends the search, and only to ranks near the point. The work scales with the number of octants
+// found, not with the size of the mesh, if the starting block of each sphere is no smaller than its
+// radius. Throws RunError if a radius is too large. Collective.
 template <Copyable T>
 Reached<T> reach(const Mesh& mesh, std::span<const Sphere> spheres, std::span<const T> items) {
   ReachedBytes bytes = reach_bytes(mesh, spheres, std::as_bytes(items), sizeof(T));

@@ -223,8 +223,8 @@ void Particles::append(const NewRowsByLevel& rows, MassChanges* changes) {
   }
 }
 
-// Forwards particles from rank to rank until all have reached their homes. The messages of the first
-// kind tell all ranks which kinds have particles that go on, and whether an error occurred.
+// Forwards particles from rank to rank until all have reached their homes. The messages of the
+// first kind tell all ranks which kinds have particles that go on, and whether an error occurred.
 void Particles::redistribute(std::span<MovingKind> kinds, int coarsest, int finest) {
   const Communicator& communicator = kinds.front().kind->communicator();
   const auto route_rows = [&](const MovingKind& of, std::int64_t& flags) {

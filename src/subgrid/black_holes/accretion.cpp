@@ -32,8 +32,8 @@ double bondi_radius(const HoleStep& step, const Hole& hole, const GasMeans& gas)
 }
 
 // Returns the kernel width for each black hole: the Bondi radius from the means of the widest
-// kernel, at least a quarter of a cell and at most half of the reach. Returns nothing, on all ranks,
-// if no rank has a black hole.
+// kernel, at least a quarter of a cell and at most half of the reach. Returns nothing, on all
+// ranks, if no rank has a black hole.
 std::optional<std::vector<double>> kernels(const HoleStep& step, const std::vector<Hole>& holes) {
   std::vector<Surroundings::Event> events;
   for (const Hole& hole : holes)
