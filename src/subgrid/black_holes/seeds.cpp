@@ -144,7 +144,7 @@ std::vector<Candidate> far_from_holes(const HoleStep& step, std::vector<Candidat
 }
 
 // Rank 0 visits the candidates of all ranks in order of decreasing density and accepts those that
-// are far from all accepted before. Returns the indices of this rank's accepted candidates;
+// are far from all accepted before. Returns the indices of this rank's accepted candidates, or
 // nothing, on all ranks, if none is accepted on any rank.
 std::optional<std::vector<std::int32_t>> choose(const HoleStep& step,
                                                 const std::vector<Candidate>& own,
