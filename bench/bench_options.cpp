@@ -1,7 +1,10 @@
 #include "bench/bench_options.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -13,11 +16,34 @@ namespace octant::bench {
 
 namespace {
 
+// Accepts a number from `least` to `most`, which is not named if it is the largest one of the type.
+template <class Number>
+CLI::Validator between(Number least, Number most) {
+  const bool is_bounded = most < std::numeric_limits<Number>::max();
+  const std::string range =
+      is_bounded ? fmt::format("{} to {}", least, most) : fmt::format("at least {}", least);
+  const auto error = [=](const std::string& text) -> std::string {
+    Number value{};
+    const char* const end = text.data() + text.size();
+    const auto [last, failure] = std::from_chars(text.data(), end, value);
+    const bool is_number = failure == std::errc() && last == end;
+    if (is_number && least <= value && value <= most) return "";  // not for nan
+    return fmt::format("\"{}\": expected {}, {}", text,
+                       std::is_integral_v<Number> ? "an integer" : "a number", range);
+  };
+  return {error, range};
+}
+
+template <class Number>
+CLI::Validator at_least(Number least) {
+  return between(least, std::numeric_limits<Number>::max());
+}
+
 template <class Number>
 void declare(CLI::App& app, const std::string& option, Number& value, const std::string& meaning,
              const CLI::Validator& range) {
   CLI::Option* declared = app.add_option(option, value, meaning)->check(range);
-  if (range(std::to_string(value)).empty()) declared->capture_default_str();
+  if (range(fmt::format("{}", value)).empty()) declared->capture_default_str();
 }
 
 }  // namespace
@@ -28,11 +54,11 @@ Options::Options(const std::string& command, const std::string& meaning)
 Options::~Options() = default;
 
 void Options::count(const std::string& option, int& value, const std::string& meaning) {
-  declare(*app_, option, value, meaning, CLI::PositiveNumber);
+  declare(*app_, option, value, meaning, at_least(1));
 }
 
 void Options::count(const std::string& option, std::int64_t& value, const std::string& meaning) {
-  declare(*app_, option, value, meaning, CLI::PositiveNumber);
+  declare(*app_, option, value, meaning, at_least(std::int64_t{1}));
 }
 
 void Options::counts(const std::string& option, std::vector<int>& values,
@@ -40,7 +66,7 @@ void Options::counts(const std::string& option, std::vector<int>& values,
   app_->add_option(option, values, meaning)
       ->delimiter(',')
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
 }
 
 void Options::shape(const std::string& option, std::vector<int>& cells, int least) {
@@ -48,17 +74,17 @@ void Options::shape(const std::string& option, std::vector<int>& cells, int leas
       ->delimiter(',')
       ->expected(3)
       ->capture_default_str()
-      ->check(CLI::Range(least, 1 << 20));
+      ->check(between(least, 1 << 20));
 }
 
 void Options::number(const std::string& option, int& value, int least, int most,
                      const std::string& meaning) {
-  declare(*app_, option, value, meaning, CLI::Range(least, most));
+  declare(*app_, option, value, meaning, between(least, most));
 }
 
 void Options::number(const std::string& option, double& value, double least, double most,
                      const std::string& meaning) {
-  declare(*app_, option, value, meaning, CLI::Range(least, most));
+  declare(*app_, option, value, meaning, between(least, most));
 }
 
 void Options::numbers(const std::string& option, std::vector<double>& values, double least,
@@ -66,7 +92,7 @@ void Options::numbers(const std::string& option, std::vector<double>& values, do
   app_->add_option(option, values, meaning)
       ->delimiter(',')
       ->capture_default_str()
-      ->check(CLI::Range(least, most));
+      ->check(between(least, most));
 }
 
 void Options::text(const std::string& option, std::string& value, const std::string& meaning) {

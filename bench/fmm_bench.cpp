@@ -342,9 +342,9 @@ double multiply_add_peak() {
 #endif
     }
     const double seconds = 1e-9 * static_cast<double>(process_cpu_ns() - began);
-    best = std::max(best, 2.0 * steps * chains * fmm::k_wide / seconds);
+    best = std::max(best, 2.0 * steps * chains * fmm::k_simd_width / seconds);
   }
-  double lanes[fmm::k_wide];
+  double lanes[fmm::k_simd_width];
   volatile double used = 0.0;
   for (int n = 0; n < chains; ++n) {
     fmm::store(lanes, sum[n]);

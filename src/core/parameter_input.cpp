@@ -68,12 +68,17 @@ void require_shallow_keys(const std::string& text, const std::string& source) {
 }
 
 // Parses the value of an override. Text that is not TOML becomes a string, which avoids double
-// quoting in a shell.
+// quoting in a shell. Numbers and dates are also returned as "text", for parameters that are
+// strings: 0x4 is an integer of TOML and a process grid.
 toml::table parse_override(const std::string& value) {
   const toml::table text{{"value", value}};
   try {
-    const toml::table table = toml::parse("value = " + value);
-    return table.size() == 1 ? table : text;
+    toml::table table = toml::parse("value = " + value);
+    if (table.size() != 1) return text;
+    const toml::node& parsed = *table.get("value");
+    if (parsed.is_value() && !parsed.is_string() && !parsed.is_boolean())
+      table.insert("text", value);
+    return table;
   } catch (const toml::parse_error&) {
     return text;
   }
@@ -176,7 +181,8 @@ void ParameterInput::add_override(const std::string& assignment) {
   }
   require_shallow_keys(assignment, "--set");
   tables_.push_back(parse_override(trimmed(assignment.substr(equals + 1))));
-  GivenValue given{name, tables_.back().get("value"), "--set " + assignment};
+  const toml::table& table = tables_.back();
+  GivenValue given{name, table.get("value"), "--set " + assignment, table.get("text")};
   const auto same_name = [&](const GivenValue& other) { return other.name == name; };
   const auto previous = std::find_if(values_.begin(), values_.end(), same_name);
   if (previous != values_.end()) {

@@ -16,6 +16,7 @@ struct GivenValue {
   std::string name;
   const toml::node* value;
   std::string where;
+  const toml::node* text = nullptr;  // as written, of an override that TOML reads as number or date
 };
 
 // Section of the file, from which misspelt empty sections are found.

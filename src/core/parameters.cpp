@@ -32,10 +32,14 @@ void require_known_sections(const ParameterInput& input, const std::vector<std::
 std::optional<std::string> peek_value(const ParameterInput& input, const std::string& name) {
   const auto* given = input.find(name);
   if (given == nullptr) return std::nullopt;
-  if (!given->value->is_string()) {
-    throw InputError("{}: {}: expected a string", given->where, name);
-  }
-  return given->value->ref<std::string>();
+  const toml::node& value = given->text != nullptr ? *given->text : *given->value;
+  if (!value.is_string()) throw InputError("{}: {}: expected a string", given->where, name);
+  return value.ref<std::string>();
+}
+
+bool is_string(const ParameterField& field) {
+  const auto* const names = std::get_if<NamedField>(&field);
+  return names != nullptr ? !names->is_list : std::holds_alternative<std::string*>(field);
 }
 
 // Escapes bars, which would begin a new column in a Markdown table.
@@ -114,8 +118,9 @@ void ParameterSchema::assign(const ParameterInput& input) {
 
 void ParameterSchema::assign(const GivenValue& given, const UnitSystem& units) {
   Parameter& parameter = *find(given.name);
+  const bool is_text = given.text != nullptr && is_string(parameter.field);
   try {
-    assign_value(parameter, *given.value, units);
+    assign_value(parameter, is_text ? *given.text : *given.value, units);
   } catch (const InputError& failure) {
     throw InputError("{}: {}: {}", given.where, given.name, failure.what());
   }

@@ -38,7 +38,7 @@ using Wide = double __attribute__((vector_size(64)));
 #else
 using Wide = double __attribute__((vector_size(32)));
 #endif
-inline constexpr int k_wide = sizeof(Wide) / sizeof(double);
+inline constexpr int k_simd_width = sizeof(Wide) / sizeof(double);
 
 // Loads a pack of consecutive numbers.
 template <class V>

@@ -105,7 +105,7 @@ KOKKOS_FORCEINLINE_FUNCTION RowSource row_source(const BrickFields& fields, cons
 }
 
 // Number of rows that a pack covers.
-inline constexpr int k_rows = k_wide > k_parents ? k_wide / k_parents : 1;
+inline constexpr int k_rows = k_simd_width > k_parents ? k_simd_width / k_parents : 1;
 
 // Copies a row for `octants` octants from `first` on, which become octants 0 .. of the patch.
 template <int dx>
@@ -183,7 +183,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_octants(const Team& team, const BrickField
 // Returns true if a pack of parents from cell e of plane K lies in the octants of a mask.
 KOKKOS_FORCEINLINE_FUNCTION bool wanted(unsigned mask, int K, int e) {
   const unsigned bits = mask >> row_octant(e / k_parents, K);
-  return k_wide >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
+  return k_simd_width >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
 }
 
 // Calls interact_with(entry, address of the first source) for the far sources in octant s of a
@@ -208,7 +208,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& 
 // --- forces ------------------------------------------------------------------------------------
 
 void attract_points(const BrickFields& fields, const Lists& lists) {
-  constexpr int group = k_wide == 8 ? 4 : k_wide == 4 ? 2 : 1;  // packs per group
+  constexpr int group = k_simd_width == 8 ? 4 : k_simd_width == 4 ? 2 : 1;  // packs per group
   for_teams(
       "fmm: points", fields.leaf_bricks.extent(0), teams(SourcePatch::bytes(lists, 8, 1)),
       KOKKOS_LAMBDA(const Team& team) {
@@ -220,11 +220,11 @@ void attract_points(const BrickFields& fields, const Lists& lists) {
         double* field = fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
         const int groups = k_packs / group;
         in_team(team, 8 * groups, [&](int n) {
-          const int t = n / groups, first = n % groups * group * k_wide;
+          const int t = n / groups, first = n % groups * group * k_simd_width;
           Wide f[4][group];
           const double* from[group];
           for (int i = 0; i < group; ++i) {
-            const int e = first + i * k_wide;
+            const int e = first + i * k_simd_width;
             from[i] = patch.data + ((e / 16 + H) * E + H) * k_parents + e % 16;
             for (int c = 0; c < 4; ++c) f[c][i] = Wide{};
           }
@@ -236,7 +236,7 @@ void attract_points(const BrickFields& fields, const Lists& lists) {
             }
           for (int c = 0; c < 4; ++c)
             for (int i = 0; i < group; ++i)
-              store(field + c * k_stride + t * k_octet + first + i * k_wide, f[c][i]);
+              store(field + c * k_stride + t * k_octet + first + i * k_simd_width, f[c][i]);
         });
       });
 }
@@ -254,7 +254,7 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
         for (int s = 0; s < 8; ++s) {
           copy_octants(team, fields, s, 1, patch);
           in_team(team, 8 * k_packs, [&](int n) {
-            const int t = n / k_packs, e = n % k_packs * k_wide, K = e / 16;
+            const int t = n / k_packs, e = n % k_packs * k_simd_width, K = e / 16;
             if (!wanted(leaves, K, e % 16)) return;
             double* to = field + t * k_octet + e;
             Wide F[4];
@@ -306,7 +306,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
           copy_octants(team, fields, s, 1, patch);
           in_team(team, 8 * k_packs, [&](int n) {
             const int K = n / (k_packs / k_parents) / 8, t = n / (k_packs / k_parents) % 8;
-            const int e = n % (k_packs / k_parents) * k_wide;
+            const int e = n % (k_packs / k_parents) * k_simd_width;
             if (!wanted(refined, K, e)) return;
             const int at = t * k_octet + K * 16 + e;
             const double* a = target + at;
@@ -339,11 +339,11 @@ void attract_across(const BrickFields& fields, const Lists& lists) {
   const int r = lists.near, edge = k_side + 2 * r, cells = edge * edge * edge;
   for_teams(
       "fmm: across levels", fields.boundary_bricks.extent(0),
-      teams((std::size_t(k_child_fields) * cells + k_wide) * sizeof(double) + 64),
+      teams((std::size_t(k_child_fields) * cells + k_simd_width) * sizeof(double) + 64),
       KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.boundary_bricks(team.league_rank());
         auto* const masses = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(
-            (std::size_t(k_child_fields) * cells + k_wide) * sizeof(double), 64));
+            (std::size_t(k_child_fields) * cells + k_simd_width) * sizeof(double), 64));
         const PatchTable& near = fields.near(slot);
         in_team(team, cells, [&](int n) {
           const int i = n % edge - r, j = n / edge % edge - r, k = n / (edge * edge) - r;
@@ -360,9 +360,9 @@ void attract_across(const BrickFields& fields, const Lists& lists) {
         team.team_barrier();
         double* field = fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
         const auto count = static_cast<int>(lists.near_cells.extent(0));
-        constexpr int packs = k_wide > k_side ? 1 : k_side / k_wide;
+        constexpr int packs = k_simd_width > k_side ? 1 : k_side / k_simd_width;
         in_team(team, k_side * k_side * packs, [&](int n) {
-          const int i = n % packs * k_wide, j = n / packs % k_side, k = n / packs / k_side;
+          const int i = n % packs * k_simd_width, j = n / packs % k_side, k = n / packs / k_side;
           Wide F[4] = {Wide{}, Wide{}, Wide{}, Wide{}};
           const double* here = masses + ((k + r) * edge + j + r) * edge + i + r;
           for (int o = 0; o < count; ++o) {
@@ -373,9 +373,9 @@ void attract_across(const BrickFields& fields, const Lists& lists) {
               for (int c = 0; c < 4; ++c) F[c] = fma(Wide{} + cell.field[s][c], m, F[c]);
             }
           }
-          double values[4][k_wide];
+          double values[4][k_simd_width];
           for (int c = 0; c < 4; ++c) store(values[c], F[c]);
-          for (int lane = 0; lane < k_wide; ++lane)
+          for (int lane = 0; lane < k_simd_width; ++lane)
             for (int c = 0; c < 4; ++c)
               field[c * k_stride + cell_at(i + lane, j, k)] += values[c][lane];
         });

@@ -28,7 +28,7 @@ void pack_moments(const BrickFields& fields, const DeviceArray<const std::int32_
         const double* moments =
             fields.moments.data() + std::int64_t{refined_index} * (k_moments - 1) * k_stride;
         in_team(team, k_packs, [&](int n) {
-          const int e = n * k_wide;
+          const int e = n * k_simd_width;
           const auto child = [&](int s, int c) {
             return load<Wide>((c == 0 ? mass : moments + (c - 1) * k_stride) + s * k_octet + e);
           };
@@ -144,7 +144,7 @@ void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_
         }
 
         in_team(team, 8 * k_packs, [&](int n) {
-          const int s = n / k_packs, e = n % k_packs * k_wide;
+          const int s = n / k_packs, e = n % k_packs * k_simd_width;
           const auto parent = [&](int c) OCTANT_INLINE_LAMBDA {
             return load<Wide>(from + 1 + c * k_octet + e);
           };

@@ -26,7 +26,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_in(unsigned octants, int at) {
   return octants >> (row_octant(q / 4 % 4, q / 16) + (q % 4 >> 1)) & 1u;
 }
 
-inline constexpr int k_packs = k_octet / k_wide;  // packs per octant
+inline constexpr int k_packs = k_octet / k_simd_width;  // packs per octant
 
 // --- fields ------------------------------------------------------------------------------------
 

@@ -91,6 +91,21 @@ ProcessGrid next_smaller(int ranks, const TuningProblem& problem) {
   return largest;
 }
 
+// Text of the limits of the two factors of a process grid, with their reasons.
+std::string limits_of_factors(const TuningProblem& problem) {
+  const bool is_along_z = problem.fields == Orientation::z_direct;
+  std::string text =
+      fmt::format("the first is at most the number of cells along y, and the second at most {}",
+                  is_along_z ? "those along x and z (dns.pencil_axis = \"z\")" : "that along z");
+  if (problem.tridiagonal.method == TridiagonalMethod::ptdma)
+    text += ", with two planes on every rank (dns.poisson = \"ptdma\")";
+  for (const int axis : {1, second_axis(problem)})
+    if (problem.cells_of_last_rank[axis] > 1)
+      text += fmt::format(", with two cells along {0} on the last rank (outflow at upper {0})",
+                          static_cast<char>('x' + axis));
+  return text;
+}
+
 std::vector<ProcessGrid> candidates(int ranks, const TuningProblem& problem) {
   std::vector<ProcessGrid> grids;
   for (int y = 1; y <= std::min(ranks, problem.cells[1]); ++y)
@@ -99,12 +114,8 @@ std::vector<ProcessGrid> candidates(int ranks, const TuningProblem& problem) {
   const ProcessGrid smaller = next_smaller(ranks, problem);
   throw InputError(
       "no process grid of {} ranks is compatible with {} x {} x {} cells: grid.process_grid = "
-      "\"auto\" requires two factors, of which the first is at most the number of cells along y, "
-      "and the second at most that along z{}; the next smaller number of ranks is {} (\"{}\")",
-      ranks, problem.cells[0], problem.cells[1], problem.cells[2],
-      problem.tridiagonal.method == TridiagonalMethod::ptdma
-          ? ", with two planes on every rank (dns.poisson = \"ptdma\")"
-          : "",
+      "\"auto\" requires two factors, of which {}; the next smaller number of ranks is {} (\"{}\")",
+      ranks, problem.cells[0], problem.cells[1], problem.cells[2], limits_of_factors(problem),
       smaller.ranks(), to_string(smaller));
 }
 

@@ -141,11 +141,13 @@ void StarsInGas::check_size(const mesh::Geometry& geometry) {
           "{:.6g}; use a smaller domain, more cells (mesh.base_cells) or more levels "
           "(mesh.max_level)",
           problem_, star.profile.size, cell);
-    if (star.profile.size < k_fewest * cell)
+    // Rounded down, so that the note does not state 3 cells for 2.999.
+    const double cells = std::floor(100.0 * star.profile.size / cell) / 100.0;
+    if (cells < k_fewest)
       notes_.push_back(fmt::format(
-          "a star of radius {:.6g} has {:.2g} of the finest cells, {:.6g}, per radius, fewer than "
+          "a star of radius {:.6g} has {:g} of the finest cells, {:.6g}, per radius, fewer than "
           "{:g}: it is not resolved; use more cells (mesh.base_cells) or levels (mesh.max_level)",
-          star.profile.size, star.profile.size / cell, cell, k_fewest));
+          star.profile.size, cells, cell, k_fewest));
     for (int axis = 0; axis < 3; ++axis) {
       const double x = centre_[axis] + (axis == 0 ? star.profile.centre : 0.0);
       const double size = star.profile.size;

@@ -547,3 +547,19 @@ def test_help_lists_the_benchmarks(word: str) -> None:
     for wrong in (octant("bench"), octant("bench", "nothing")):
         assert wrong.code == 2
         assert ", ".join(listed) in wrong.text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["hydro", "--cells", 0], '--cells: "0": expected an integer, at least 1 (--help'),
+        (["hydro", "--cells", "8.5"], '"8.5": expected an integer, at least 1 (--help'),
+        (["regrid", "--levels", 9], '"9": expected an integer, 1 to 8 (--help'),
+        (["poisson", "--tolerance", "nan"], '"nan": expected a number, 1e-15 to 1 (--help'),
+        (["fof", "--length", "inf"], '"inf": expected a number, 0 to 1e+300 (--help'),
+    ],
+)
+def test_numbers_out_of_range_are_refused_in_short(words: list[object], message: str) -> None:
+    refused = octant("bench", *words)
+    assert refused.code == 2
+    assert message in refused.text

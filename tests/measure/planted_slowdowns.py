@@ -38,7 +38,7 @@ CLOUD = "        find_cells(cloud, home, places.data(), cells, N, cell, unused);
 KICK = "        const CellsAround around = field.at(n);\n"
 HALVING = "    const V middle = select("
 ROW = "    kernel(u_cells, row, plane, operators_[k_u][k], transport_of(k_u, at, row, plane),"
-POINTS = "          const int t = n / groups, first = n % groups * group * k_wide;\n"
+POINTS = "          const int t = n / groups, first = n % groups * group * k_simd_width;\n"
 STATES = "states, Hancock and PLM"
 OTHER_STATES = ("states, RK2 and PLM", "states, RK3 and PPM")
 FMM = "fast multipole method"

@@ -131,6 +131,7 @@ def check(path: Path, text: str, *settings: str) -> Outcome:
     ("text", "setting", "noted"),
     [
         (STAR, "problem.radius=0.3", 1),
+        (STAR, "problem.radius=0.3748", 1),  # 2.998 cells
         (STAR, "problem.radius=0.4", 0),
         (BINARY, "problem.separation=0.6", 2),
     ],
@@ -143,6 +144,7 @@ def test_a_star_of_few_cells_is_noted_before_and_in_the_run(
     report = check(tmp_path / "check.toml", text, setting)
     for shown in (outcome.text, report.text):
         assert shown.count("per radius, fewer than 3") == noted, shown
+        assert "has 3 of the finest cells" not in shown
 
 
 def test_a_check_writes_no_model_file(tmp_path: Path) -> None:

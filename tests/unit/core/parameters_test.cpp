@@ -113,6 +113,27 @@ TEST(ParameterSchema, overrides_replace_the_file_and_need_no_quotes) {
   EXPECT_TRUE(options.dual_energy);
 }
 
+TEST(ParameterSchema, an_override_of_a_string_may_look_like_a_number_or_a_date) {
+  std::string grid = "auto";
+  double length = 1.0;
+  ParameterSchema schema;
+  schema.add("grid", grid, {.meaning = "Ranks along y and z"});
+  schema.add("length", length, {.meaning = "Any"});
+  for (const std::string text : {"0x4", "4", "1e3", "2024-01-01", "007"}) {
+    schema.read_text("", "a.toml", {"grid=" + text, "length=0x10"});
+    EXPECT_EQ(grid, text);
+    EXPECT_EQ(length, 16.0);
+    EXPECT_EQ(ParameterSchema::peek_text("", "a.toml", "grid", {"grid=" + text}), text);
+  }
+  const auto error = [&](const std::string& override) {
+    return error_of([&] { schema.read_text("", "a.toml", {override}); });
+  };
+  EXPECT_EQ(error("grid=true"), "--set grid=true: grid: expected a string, found true");
+  EXPECT_EQ(error("grid=[4]"), "--set grid=[4]: grid: expected a string, found the list [ 4 ]");
+  EXPECT_EQ(error("length=2024-01-01"),
+            "--set length=2024-01-01: length: expected a number, found a date or time");
+}
+
 TEST(ParameterSchema, resolved_parameters_read_back_to_the_same_bits) {
   Options options;
   auto schema = schema_of(options);

@@ -97,6 +97,23 @@ TEST(Tuning, LeavesEnoughCellsToTheLastRank) {
   EXPECT_NE(why_no_grid(97, problem).find("ranks is 96 (\"8x12\")"), std::string::npos);
 }
 
+TEST(Tuning, NamesTheLimitsOfAllAxesThatTheGridDivides) {
+  TuningProblem problem = small_problem(TridiagonalMethod::ftm);
+  const auto has = [&](int ranks, const std::string& words) {
+    return why_no_grid(ranks, problem).find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(has(97, "second at most that along z; the next"));
+  problem.cells = {4, 8, 16};
+  problem.fields = Orientation::z_direct;
+  problem.in_batches = true;
+  EXPECT_TRUE(has(64, "second at most those along x and z (dns.pencil_axis = \"z\"); the next"));
+  EXPECT_TRUE(has(64, "ranks is 32 (\"8x4\")"));
+  problem.cells_of_last_rank = {2, 2, 1};
+  EXPECT_TRUE(has(64, "with two cells along y on the last rank (outflow at upper y), "));
+  EXPECT_TRUE(has(64, "with two cells along x on the last rank (outflow at upper x); the next"));
+  EXPECT_TRUE(has(64, "ranks is 21 (\"7x3\")"));
+}
+
 TEST(PencilOptions, AreParameters) {
   PencilOptions options;
   ParameterSchema schema;
