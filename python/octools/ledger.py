@@ -168,6 +168,7 @@ def books_in_code_units(history: History, with_energy: bool = True) -> list[Book
 
 def _energy(history: History) -> Book:
     energy = ENERGY | {f"{k}_{what}": -1.0 for k in _kinds(history) for what in PARTICLE_ENERGY}
+    energy["energy_resolution"] = 1.0
     total = history["total_energy"]
     return _book(history, "total_energy", total, energy, _heat_of_radiation(history))
 

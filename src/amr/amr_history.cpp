@@ -41,6 +41,7 @@ void add_error_columns(Columns& columns, const Totals& totals, const Floored& fl
   columns.add("floored_cells", floored.cells);
   columns.add("floored_mass", floored.mass);
   columns.add("floored_energy", floored.energy);
+  columns.add_vector("floored_angular_momentum", floored.angular_momentum);
 }
 
 // Returns true if the domain is not periodic along all axes.
@@ -125,6 +126,8 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   add_error_columns(columns, totals, simulation.floored());
   if (simulation.options().hydro.is_barotropic())
     columns.add("exchanged_energy", simulation.exchanged_energy());
+  if (simulation.options().gravity.work == gravity::Work::potential)
+    columns.add("energy_resolution", simulation.energy().resolution);
   if (simulation.options().hydro.eos.kind == hydro::EquationOfState::table)
     columns.add("cells_outside_table", totals.outside_table);
   if (simulation.options().hydro.enabled && has_boundaries(simulation.mesh().geometry()))

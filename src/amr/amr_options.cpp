@@ -202,7 +202,6 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   mesh.outflow_is_diode = has_forces && frame.angular_velocity == 0.0;
   const mesh::Geometry geometry(mesh);
   hydro.frame = frame.frame(geometry);
-  check_spin(geometry);
   if (const std::string reason = against_dimensions(hydro.dimensions); !reason.empty())
     throw InputError("hydro.dimensions = {}: {}", hydro.dimensions, reason);
   static_cast<void>(SyntheticLoad(debug.synthetic_load));  // for its checks
@@ -245,21 +244,6 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   data_files_ = checksums_of_data_files(schema);
   finish_processes();
   for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro, scales);
-}
-
-// hydro.angular_momentum is not supported at coarse-fine boundaries and at reflecting boundaries.
-void AmrOptions::check_spin(const mesh::Geometry& geometry) const {
-  if (hydro.spin() < 0) return;
-  if (mesh.max_level > 0)
-    throw InputError("hydro.angular_momentum = true requires mesh.max_level = 0, but it is {}",
-                     mesh.max_level);
-  for (int axis = 0; axis < 3; ++axis)
-    for (int side = 0; side < 2; ++side)
-      if (geometry.boundary(axis, side) == mesh::Boundary::reflecting)
-        throw InputError(
-            "hydro.angular_momentum = true is incompatible with mesh.boundary_{} = \"reflecting\"; "
-            "expected \"outflow\", \"inflow\" or \"periodic\"",
-            static_cast<char>('x' + axis));
 }
 
 void AmrOptions::check_work() const {

@@ -166,7 +166,6 @@ class AmrOptions {
   void read(const ParameterReader& read, const ParameterSchema::Overrides& overrides);
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
-  void check_spin(const mesh::Geometry& geometry) const;
   void check_work() const;
   void check_equation_of_state() const;
   void finish_radiation();

@@ -57,7 +57,8 @@ class AmrSimulation {
 
   // Totals over the domain at the last measure().
   const Totals& totals() const { return measurement_.totals(); }
-  // Mass and energy that density and pressure floors have added since the start of the run.
+  // Mass, energy and angular momentum that floors of density and pressure have added since the
+  // start of the run.
   const Floored& floored() const { return gas_.floored(); }
   // Energy that barotropic gas has exchanged with its surroundings since the start of the run.
   double exchanged_energy() const { return gas_.exchanged_energy(); }

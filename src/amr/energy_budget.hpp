@@ -1,4 +1,4 @@
-// Energy budget of an expanding box.
+// Energy budget of an expanding box, and energy changes by changes of resolution.
 #pragma once
 
 namespace octant {
@@ -18,6 +18,9 @@ namespace octant {
 // subtract this work from the energy of the gas, which is heated and radiates when it falls back.
 // `spared` accumulates this work, minus the energy that the dual-energy formalism overwrites
 // (docs/galaxy.md).
+//
+// Without expansion, `resolution` is recorded with gravity.work = "potential", which conserves the
+// sum of all energies otherwise. The other terms are zero.
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the start

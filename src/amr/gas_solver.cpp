@@ -15,6 +15,7 @@
 #include "core/memory_transfer.hpp"
 #include "core/observer.hpp"
 #include "hydro/eos/barotropic.hpp"
+#include "hydro/restored_cells.hpp"
 #include "hydro/sweep_costs.hpp"
 #include "hydro/withheld_inflow.hpp"
 #include "mesh/device.hpp"
@@ -440,25 +441,36 @@ void GasSolver::give_back_inflow(int level, double* next) {
 // their pre-step state; the added mass and energy are counted with those of floors.
 void GasSolver::restore_unphysical_cells(int level) {
   LevelFields& fields = mesh_.fields(level);
-  const auto restored =
-      hydro::restore_refluxed_cells(options_.hydro, mesh_.layout(), mesh_.corrections(level + 1),
-                                    fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
-  const double volume = mesh_.geometry().cell_volume(level);
+  const mesh::Geometry& geometry = mesh_.geometry();
+  const auto restored = hydro::restore_refluxed_cells(
+      options_.hydro, mesh_.layout(), mesh_.corrections(level + 1), geometry.cell_size(level),
+      fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
+  const double volume = geometry.cell_volume(level);
   for (const hydro::RestoredCells& cells : restored) {
+    if (cells.cells == 0) continue;
     restored_.cells += cells.cells;
     restored_.mass += volume * cells.mass;
     restored_.energy += volume * cells.energy;
+    const auto corner = geometry.origin(level, morton_decode(mesh_.blocks(level).key(cells.slot)));
+    for (int d = 0; d < 3; ++d) {
+      const int e = (d + 1) % 3, f = (d + 2) % 3;
+      restored_.angular_momentum[d] +=
+          volume * (cells.angular_momentum[d] + corner[e] * cells.momentum[f] -
+                    corner[f] * cells.momentum[e]);
+    }
   }
 }
 
 void GasSolver::add_restored(std::int64_t cells) {
   if (cells > 0) {
-    ReproducibleSum gained[] = {restored_.mass, restored_.energy};
+    const auto& turn = restored_.angular_momentum;
+    ReproducibleSum gained[] = {restored_.mass, restored_.energy, turn[0], turn[1], turn[2]};
     reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(gained));
     const double mass = gained[0].to_double(), energy = gained[1].to_double();
     floored_.cells += cells;
     floored_.mass += mass;
     floored_.energy += energy;
+    for (int d = 0; d < 3; ++d) floored_.angular_momentum[d] += gained[2 + d].to_double();
     log::warn(
         "restored {} unphysical cells at coarse-fine boundaries to their pre-step state; mass "
         "{:.3g} and energy {:.3g} added",

@@ -78,10 +78,10 @@ class GasSolver : public StepPart {
 
   // Number of cells on this rank restored to older states since the last add_restored().
   std::int64_t restored_cells() const { return restored_.cells; }
-  // Adds the mass and energy of restored cells on all ranks to those of floors, given the sum of
+  // Adds the amounts that restored cells gained on all ranks to those of floors, given the sum of
   // restored_cells() over ranks. Collective.
   void add_restored(std::int64_t cells);
-  // Mass and energy that floors have added since the start of the run.
+  // Amounts that floors have added since the start of the run.
   const Floored& floored() const { return floored_; }
   // Sets floored() after a restart.
   void resume(const Floored& floored) { floored_ = floored; }
@@ -153,7 +153,7 @@ class GasSolver : public StepPart {
   std::vector<mesh::DeviceArray<double>> withheld_;
   struct {
     std::int64_t cells = 0;
-    ReproducibleSum mass, energy;
+    ReproducibleSum mass, energy, angular_momentum[3];
   } restored_;  // on this rank, since the state was measured
   Floored floored_;
   ReproducibleSum exchanged_;  // on this rank, since the last close_energies()

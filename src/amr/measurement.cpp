@@ -329,7 +329,8 @@ void Measurement::collect_outflow(const LevelStep& /*step*/) {
 // --- regridding ---------------------------------------------------------------------------------
 
 void Measurement::before_regrid() {
-  if (!gravity_.has_budget() || !gravity_.energy().begun) return;
+  const bool expands = gravity_.has_budget() && gravity_.energy().begun;
+  if (!expands && options_.gravity.work != gravity::Work::potential) return;
   potential_before_regrid_ = gravity_.potential_energy();
   if (options_.hydro.dual_energy == hydro::DualEnergy::overwrite && !measured_) measure_cells();
 }

@@ -103,7 +103,7 @@ class Measurement : public StepPart {
   void collect_outflow(const LevelStep& step);
 
   // --- regridding, for the energy budget
-  // Measures the energies before a regrid.
+  // Measures the energies before a regrid, if the run has a budget.
   void before_regrid();
   // Adds the energy changes of the regrid to the budget.
   void after_adapt(bool regridded);

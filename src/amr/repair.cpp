@@ -27,11 +27,13 @@ struct FaceSide {
   auto order() const { return std::tuple(block, cell, axis, side); }
 };
 
-// A change of one flux register value: weight times the flux difference.
+// A change of one flux register value: weight times the flux difference. The face lies at `lever`
+// from the centre of the faces that the register averages.
 struct RegisterChange {
   std::int64_t index, difference;
   std::int32_t stride_variable;
   double weight;
+  double lever[3] = {0.0, 0.0, 0.0};
 };
 
 // A change of one cell: factor times the flux difference, through a face along an axis.
@@ -74,18 +76,28 @@ void make_changes(const mesh::DeviceArray<const CellChange>& cells,
               registers(r).weight * differences(registers(r).difference + n);
       });
   if (spin < 0) return;
-  // A momentum flux contributes angular momentum about the cell's centre: see CellUpdate::spin.
+  // A momentum flux contributes angular momentum about the centre of a cell (CellUpdate::spin), and
+  // about that of the faces of a register (FluxRegisterSums::torque).
   const double half_step = 0.5 * arguments.a1 * arguments.dt;
   mesh::for_items(
       "repair spin", 1, KOKKOS_LAMBDA(int) {
+        const auto force = [&](std::int64_t difference, int axis) {
+          return differences(difference + hydro::k_momentum_x + axis);
+        };
         for (std::size_t c = 0; c < cells.extent(0); ++c) {
           const int b = (cells(c).axis + 1) % 3, d = (cells(c).axis + 2) % 3;
-          const auto of = [&](int axis) {
-            return differences(cells(c).difference + hydro::k_momentum_x + axis);
-          };
           double* const to = next + cells(c).index + static_cast<std::int64_t>(spin) * stride;
-          to[static_cast<std::int64_t>(b) * stride] += half_step * of(d);
-          to[static_cast<std::int64_t>(d) * stride] -= half_step * of(b);
+          to[static_cast<std::int64_t>(b) * stride] += half_step * force(cells(c).difference, d);
+          to[static_cast<std::int64_t>(d) * stride] -= half_step * force(cells(c).difference, b);
+        }
+        for (std::size_t r = 0; r < registers.extent(0); ++r) {
+          const RegisterChange& change = registers(r);
+          for (int d = 0; d < 3; ++d) {
+            const int e = (d + 1) % 3, f = (d + 2) % 3;
+            values[change.index + static_cast<std::int64_t>(spin + d) * change.stride_variable] +=
+                change.weight * (change.lever[e] * force(change.difference, f) -
+                                 change.lever[f] * force(change.difference, e));
+          }
         }
       });
 }
@@ -236,10 +248,18 @@ class Repair {
     if (a < request.a_begin || a >= request.a_end || b < request.b_begin || b >= request.b_end)
       return;
     const int faces = request.average ? 2 : 1;
-    changes.push_back(
-        {request.base + (a - request.a_begin) / faces +
-             static_cast<std::int64_t>((b - request.b_begin) / faces) * request.stride_b,
-         side.difference, request.stride_variable, arguments_.flux_weight / (faces * faces)});
+    RegisterChange change{
+        request.base + (a - request.a_begin) / faces +
+            static_cast<std::int64_t>((b - request.b_begin) / faces) * request.stride_b,
+        side.difference, request.stride_variable, arguments_.flux_weight / (faces * faces)};
+    if (request.average) {
+      const double half_cell = 0.5 * arguments_.dx;
+      change.lever[side.axis == 0 ? 1 : 0] =
+          (a - request.a_begin) % 2 == 0 ? -half_cell : half_cell;
+      change.lever[side.axis == 2 ? 1 : 2] =
+          (b - request.b_begin) % 2 == 0 ? -half_cell : half_cell;
+    }
+    changes.push_back(change);
   }
 
   // Returns true if no finer block covers the cell.
@@ -259,20 +279,23 @@ class Repair {
     const auto count = communicator.sum(static_cast<std::int64_t>(std::count_if(
         cells.begin(), cells.end(), [&](const hydro::BadCell& cell) { return is_leaf(cell); })));
     if (count == 0) return;
-    std::vector<double> added_mass, added_energy;
+    std::array<ReproducibleSum, 5> added;  // mass, energy, angular momentum
     for (std::size_t n = 0; n < raised.cells.size(); ++n) {
       if (!is_leaf(raised.cells[n])) continue;
-      added_mass.push_back(raised.mass[n]);
-      added_energy.push_back(raised.energy[n]);
+      const hydro::FloorGain& gain = raised.gains[n];
+      added[0] += gain.mass;
+      added[1] += gain.energy;
+      for (int d = 0; d < 3; ++d) added[2 + d] += gain.angular_momentum[d];
     }
+    reproducible_sum(communicator, std::span<ReproducibleSum>(added));
     // Weight of a stage's state in the state at the end of the step.
     const double share = arguments_.flux_weight / (arguments_.a1 * arguments_.dt);
     const double volume = share * mesh_.geometry().cell_volume(level_);
-    const double mass = volume * reproducible_sum(communicator, added_mass);
-    const double energy = volume * reproducible_sum(communicator, added_energy);
+    const double mass = volume * added[0].to_double(), energy = volume * added[1].to_double();
     floored.cells += count;
     floored.mass += mass;
     floored.energy += energy;
+    for (int d = 0; d < 3; ++d) floored.angular_momentum[d] += volume * added[2 + d].to_double();
     log::warn(
         "level {}: raised {} cells to the density and pressure floors; mass {:.3g} and energy "
         "{:.3g} added",

@@ -1,15 +1,20 @@
 // Repair of unphysical cells after a sweep: first-order fluxes on all their faces, then floors.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant {
 
-// Cumulative mass and energy added by floors, in code units.
+// Cumulative amounts that floors have added, in code units: mass, energy, and angular momentum about
+// the origin, including the spin variables, if any.
 struct Floored {
   std::int64_t cells = 0;
   double mass = 0, energy = 0;
+  std::array<double, 3> angular_momentum{};
 };
 
 // Repairs the new state of a stage on a level, on all ranks. First-order fallback of a face changes

@@ -159,6 +159,7 @@ constexpr std::pair<const char*, double EnergyBudget::*> k_budget[] = {
     {"energy_budget_resolution_before", &EnergyBudget::resolution_before},
     {"energy_budget_unsolved", &EnergyBudget::unsolved}};
 constexpr const char* k_budget_begun = "energy_budget_begun";
+constexpr const char* k_floored_turn = "floored_angular_momentum";
 
 void add_energy_budget(Attributes& attributes, const EnergyBudget& budget) {
   attributes.set(k_budget_begun, std::int64_t{budget.begun});
@@ -172,6 +173,8 @@ void add_run_state(MeshContents& contents, const RunState& state, const AmrOptio
   contents.attributes.set("floored_cells", state.floored.cells);
   contents.attributes.set("floored_mass", state.floored.mass);
   contents.attributes.set("floored_energy", state.floored.energy);
+  const auto& turn = state.floored.angular_momentum;
+  contents.attributes.set(k_floored_turn, std::vector<double>(turn.begin(), turn.end()));
   if (options.hydro.is_barotropic())
     contents.attributes.set("exchanged_energy", state.exchanged_energy);
   const auto& left = state.outflow.amount;
@@ -239,6 +242,18 @@ Outflow read_outflow(const Hdf5Reader& file, bool has_gravity,
   return outflow;
 }
 
+// Reads the amounts added by floors. Checkpoints before version 0.3.0 lack the angular
+// momentum.
+Floored read_floored(const Hdf5Reader& file) {
+  Floored floored{.cells = count_attribute(file, "/header", "floored_cells"),
+                  .mass = finite_attribute(file, "/header", "floored_mass"),
+                  .energy = finite_attribute(file, "/header", "floored_energy")};
+  if (!file.has_attribute("/header", k_floored_turn)) return floored;
+  const auto turn = finite_attributes(file, "/header", k_floored_turn, 3);
+  std::copy(turn.begin(), turn.end(), floored.angular_momentum.begin());
+  return floored;
+}
+
 EnergyBudget read_energy_budget(const Hdf5Reader& file, bool counts_withheld) {
   EnergyBudget budget;
   if (file.has_attribute("/header", "energy_budget")) {
@@ -263,7 +278,7 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
   return {.time = number("time"),
           .step = count("step"),
           .scales = {read_scale(file, "density_scale"), read_scale(file, "energy_scale")},
-          .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .floored = read_floored(file),
           .exchanged_energy =
               simulation.options().hydro.is_barotropic() ? number("exchanged_energy") : 0.0,
           .outflow =

@@ -17,6 +17,8 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
   for (const hydro::GasVariable& variable : options.hydro.variables())
     setup.variables.push_back(variable.stored_field());
   setup.others = static_cast<int>(options.hydro.separate.size());
+  setup.spin = {.first = static_cast<std::int16_t>(options.hydro.spin()),
+                .momentum = hydro::k_momentum_x};
   return setup;
 }
 

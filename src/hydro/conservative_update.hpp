@@ -294,7 +294,8 @@ class FluxRegisterSums {
 
  private:
   // Adds the flux of variable v through the face at (a, b), or the mean over the 2 by 2 faces from
-  // there on if `step` is 2.
+  // there on if `step` is 2. The mean flux of spin includes the torque of the momentum fluxes about
+  // the centre of the four faces, at which the mean momentum flux acts.
   KOKKOS_INLINE_FUNCTION void answer(const mesh::FluxRegisterFaces& request, int step, int v, int a,
                                      int b) const {
     a_.sweep.registers[request.base + v * request.stride_variable +
@@ -303,17 +304,41 @@ class FluxRegisterSums {
         a_.sweep.flux_weight * flux(request, v, a, b);
   }
 
+  // Flux of variable v through the face at (a, b).
+  KOKKOS_INLINE_FUNCTION double face_flux(const mesh::FluxRegisterFaces& request, int v, int a,
+                                          int b) const {
+    const int m = v * Planes::FacePlane::stride;
+    const int plane = dimensions_ < 3 ? 0 : b, row = dimensions_ < 2 ? 0 : a;
+    if (request.axis == 0) return s_.flux(0, plane).at(row, request.plane)[m];
+    if (request.axis == 1) return s_.flux(1, plane).at(request.plane, a)[m];
+    return s_.flux(2, request.plane).at(b, a)[m];
+  }
+
   KOKKOS_INLINE_FUNCTION double flux(const mesh::FluxRegisterFaces& request, int v, int a,
                                      int b) const {
-    const int m = v * Planes::FacePlane::stride;
-    const auto face = [&](int da, int db) {
-      const int plane = dimensions_ < 3 ? 0 : b + db, row = dimensions_ < 2 ? 0 : a + da;
-      if (request.axis == 0) return s_.flux(0, plane).at(row, request.plane)[m];
-      if (request.axis == 1) return s_.flux(1, plane).at(request.plane, a + da)[m];
-      return s_.flux(2, request.plane).at(b + db, a + da)[m];
-    };
+    const auto face = [&](int da, int db) { return face_flux(request, v, a + da, b + db); };
     if (!request.average) return face(0, 0);
-    return ((face(0, 0) + face(1, 0)) + (face(0, 1) + face(1, 1))) * 0.25;
+    const double mean = ((face(0, 0) + face(1, 0)) + (face(0, 1) + face(1, 1))) * 0.25;
+    if (a_.spin < 0 || v < a_.spin || v >= a_.spin + 3) return mean;
+    return mean + torque(request, v - a_.spin, a, b);
+  }
+
+  // Component d of the mean of (x - x_mean) x F over the 2 by 2 faces from (a, b) on, where F is the
+  // momentum flux.
+  KOKKOS_INLINE_FUNCTION double torque(const mesh::FluxRegisterFaces& request, int d, int a,
+                                       int b) const {
+    // differences of the flux of a momentum component across the faces along an axis
+    const auto differences = [&](int component, int along) {
+      if (along == request.axis) return 0.0;
+      const auto face = [&](int da, int db) {
+        return face_flux(request, k_momentum_x + component, a + da, b + db);
+      };
+      const bool is_first = along == (request.axis == 0 ? 1 : 0);  // axis of index a, not of b
+      return is_first ? (face(1, 0) - face(0, 0)) + (face(1, 1) - face(0, 1))
+                      : (face(0, 1) - face(0, 0)) + (face(1, 1) - face(1, 0));
+    };
+    const int e = (d + 1) % 3, f = (d + 2) % 3;
+    return 0.125 * a_.sweep.dx * (differences(f, e) - differences(e, f));
   }
 
   const KernelArguments& a_;

@@ -94,24 +94,14 @@ KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_
   }
 }
 
-// Applies the floors and returns the mass and energy that a cell gains; NaN if floors cannot repair
-// the cell. A cell with momentum but almost no mass has a huge kinetic energy, and raising its
-// pressure as well would add much energy. The velocity is reduced instead, so that the total energy
-// of the cell, if positive, suffices. If the pressure follows the entropy, only the entropy is
-// raised, which changes neither mass nor energy.
-KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
-                                            double& mass, double& energy) {
-  const TileView view(a.sweep.tiles, cell.tile);
-  const BlockRow row = view.block_row(cell.j, cell.k);
-  const int stride = view.box(cell.slot).stride_variable;
-  const std::int64_t offset = view.offset(row, cell.slot, cell.i);
+// Applies the floors to a cell at an offset. A cell with momentum but almost no mass has a huge
+// kinetic energy, and raising its pressure as well would add much energy. The velocity is reduced
+// instead, so that the total energy of the cell, if positive, suffices. If the pressure follows the
+// entropy, only the entropy is raised, which changes neither mass nor energy.
+KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, std::int64_t offset,
+                                            int stride) {
+  if (restore_negative_mass(a, offset, stride)) return;
   const State<double> before = next_state(a, offset, stride);
-  if (restore_negative_mass(a, offset, stride)) {
-    const State<double> u = next_state(a, offset, stride);
-    mass = u[k_mass] - before[k_mass];
-    energy = u[k_energy] - before[k_energy];
-    return;
-  }
   State<double> u = before;
   u[k_mass] = max(u[k_mass], a.gas.density_floor);
   if (u[k_mass] > before[k_mass]) {
@@ -128,9 +118,31 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
       a.sweep.next[offset + k_entropy * stride] =
           entropy_at(u[k_mass], pressure_of_energy(u, a.gas), a.gas);
   }
-  mass = u[k_mass] - before[k_mass];
-  energy = u[k_energy] - before[k_energy];
   store_state(a.sweep.next + offset, stride, u);
+}
+
+// Applies the floors and returns the amounts that a cell gains; NaN if floors cannot repair it.
+KOKKOS_INLINE_FUNCTION FloorGain raise_to_floors(const KernelArguments& a, const BadCell& cell) {
+  const TileView view(a.sweep.tiles, cell.tile);
+  const BlockRow row = view.block_row(cell.j, cell.k);
+  const int stride = view.box(cell.slot).stride_variable;
+  const std::int64_t offset = view.offset(row, cell.slot, cell.i);
+  const auto spin = [&](int d) {
+    return a.spin < 0 ? 0.0 : a.sweep.next[offset + std::int64_t{a.spin + d} * stride];
+  };
+  const State<double> before = next_state(a, offset, stride);
+  const double spin_before[3] = {spin(0), spin(1), spin(2)};
+  raise_to_floors(a, offset, stride);
+  const State<double> after = next_state(a, offset, stride);
+  FloorGain gain{after[k_mass] - before[k_mass], after[k_energy] - before[k_energy]};
+  const Vector<double> x = view.position<double>(a.sweep, cell.k, cell.j, cell.i);
+  for (int d = 0; d < 3; ++d) {
+    const int e = (d + 1) % 3, f = (d + 2) % 3;
+    gain.angular_momentum[d] = x[e] * (after[k_momentum_x + f] - before[k_momentum_x + f]) -
+                               x[f] * (after[k_momentum_x + e] - before[k_momentum_x + e]) +
+                               (spin(d) - spin_before[d]);
+  }
+  return gain;
 }
 
 // Surface of a first-order scheme: the cell's own state is the state at each of its faces.
@@ -252,21 +264,18 @@ FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arg
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(cells.size());
   const auto device_cells = mesh::to_device("bad cells", cells, TransferKind::lists);
-  const auto added = mesh::uninitialised<double>("floor gains", 2 * count);
+  const auto gains = mesh::uninitialised<FloorGain>("floor gains", count);
   mesh::for_items(
-      "hydro::apply_floors", count, KOKKOS_LAMBDA(int n) {
-        raise_to_floors(a, device_cells(n), added(2 * n), added(2 * n + 1));
-      });
-  const std::vector<double> values = to_vector(TransferKind::lists, added);
+      "hydro::apply_floors", count,
+      KOKKOS_LAMBDA(int n) { gains(n) = raise_to_floors(a, device_cells(n)); });
+  const std::vector<FloorGain> added = to_vector(TransferKind::lists, gains);
   FlooredCells floored;
   for (int n = 0; n < count; ++n) {
-    const double mass = values[2 * n], energy = values[2 * n + 1];
-    if (!std::isfinite(mass) || !std::isfinite(energy)) {
+    if (!std::isfinite(added[n].mass) || !std::isfinite(added[n].energy)) {
       floored.irreparable.push_back(cells[n]);
     } else {
       floored.cells.push_back(cells[n]);
-      floored.mass.push_back(mass);
-      floored.energy.push_back(energy);
+      floored.gains.push_back(added[n]);
     }
   }
   return floored;

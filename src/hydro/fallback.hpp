@@ -33,11 +33,17 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells);
 
-// Cells raised to the floors, in the order of the cells, and the mass and energy densities added to
-// each, which the caller must sum reproducibly. `irreparable` lists cells with NaN.
+// Amounts per volume that floors add to a cell: mass, energy, and angular momentum about the origin,
+// including the spin variables, if any.
+struct FloorGain {
+  double mass = 0.0, energy = 0.0, angular_momentum[3] = {0.0, 0.0, 0.0};
+};
+
+// Cells raised to the floors, in the order of the cells, and the amounts added to each, which the
+// caller must sum reproducibly. `irreparable` lists cells with NaN.
 struct FlooredCells {
   std::vector<BadCell> cells;
-  std::vector<double> mass, energy;
+  std::vector<FloorGain> gains;
   std::vector<BadCell> irreparable;
 };
 

@@ -238,20 +238,46 @@ KOKKOS_FORCEINLINE_FUNCTION void write_children(const CoarseGasCell& cell, const
   }
 }
 
+// Subtracts the angular momentum of the children's momenta about the centre of the parent, per
+// volume, from the spin of every child, so that spin plus angular momentum of the momenta is that of
+// the parent. `spin` is the index of the first spin variable, -1 without spin.
+KOKKOS_FORCEINLINE_FUNCTION void conserve_angular_momentum(int spin, double coarse_cell,
+                                                           const Children& children) {
+  if (spin < 0) return;
+  // sum of a momentum component over the children, with opposite signs on both sides along an axis
+  const auto moment = [&](int component, int along) {
+    double sum = 0.0;
+    for (int octant = 0; octant < 8; ++octant) {
+      const double value = children(octant, k_momentum_x + component);
+      sum += octant >> along & 1 ? value : -value;
+    }
+    return sum;
+  };
+  for (int d = 0; d < 3; ++d) {
+    const int e = (d + 1) % 3, f = (d + 2) % 3;
+    const double orbital = 0.125 * k_child_offset * coarse_cell * (moment(f, e) - moment(e, f));
+    for (int octant = 0; octant < 8; ++octant) children(octant, spin + d) -= orbital;
+  }
+}
+
 // Interpolation as mesh::LimitedLinear, but where KeepsPositive leaves no slopes, children of cold
 // gas follow the velocity slopes.
 class FollowsMotion final : public mesh::Interpolation {
  public:
-  FollowsMotion(const Gas& gas, const FractionGroups& groups) : gas_(gas), groups_(groups) {}
+  explicit FollowsMotion(const HydroOptions& options)
+      : gas_(options.gas()), groups_(options.fractions()), spin_(options.spin()) {}
 
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
                    int variables) const override {
     const Gas gas = gas_;
     const FractionGroups groups = groups_;
+    const int spin = spin_;
+    const double size = coarse.cell_size;
     mesh::detail::for_coarse_cells(
         tasks, coarse, fine, KOKKOS_LAMBDA(const CoarseStencil& stencil, const Children& children) {
           interpolate_cell(stencil, gas, variables, groups, children);
+          conserve_angular_momentum(spin, size, children);
         });
   }
 
@@ -292,6 +318,7 @@ class FollowsMotion final : public mesh::Interpolation {
 
   Gas gas_;
   FractionGroups groups_;
+  int spin_;
 };
 
 // Sets the slopes of density and energy of a coarse cell to those of its hydrostatic profile plus
@@ -332,14 +359,19 @@ template <bool Balanced>
 class KeepsFractions final : public mesh::Interpolation {
  public:
   explicit KeepsFractions(const HydroOptions& options)
-      : groups_(options.fractions()), gas_(options.gas()), acceleration_(options.acceleration) {}
+      : groups_(options.fractions()),
+        gas_(options.gas()),
+        spin_(options.spin()),
+        acceleration_(options.acceleration) {}
 
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
                    int variables) const override {
     const FractionGroups groups = groups_;
     const Gas gas = gas_;
-    const Stratification g(acceleration_, coarse.cell_size);
+    const int spin = spin_;
+    const double size = coarse.cell_size;
+    const Stratification g(acceleration_, size);
     mesh::detail::for_coarse_cells(
         tasks, coarse, fine, KOKKOS_LAMBDA(const CoarseStencil& stencil, const Children& children) {
           auto cell = mesh::detail::read_cell<k_hydro_variables>(stencil);
@@ -352,20 +384,21 @@ class KeepsFractions final : public mesh::Interpolation {
           }
           write_scalars(stencil, cell[k_mass], has_slopes, k_hydro_variables, variables, groups,
                         children);
+          conserve_angular_momentum(spin, size, children);
         });
   }
 
  private:
   FractionGroups groups_;
   Gas gas_;
+  int spin_;
   std::array<double, 3> acceleration_;
 };
 
 }  // namespace
 
 std::unique_ptr<mesh::Interpolation> make_interpolation(const HydroOptions& options) {
-  if (options.dual_energy == DualEnergy::overwrite)
-    return std::make_unique<FollowsMotion>(options.gas(), options.fractions());
+  if (options.dual_energy == DualEnergy::overwrite) return std::make_unique<FollowsMotion>(options);
   if (options.is_balanced()) return std::make_unique<KeepsFractions<true>>(options);
   if (!options.scalars.empty()) return std::make_unique<KeepsFractions<false>>(options);
   return std::make_unique<mesh::LimitedLinear<KeepsPositive>>();

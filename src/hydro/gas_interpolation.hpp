@@ -12,6 +12,9 @@ namespace octant::hydro {
 // get a density or an internal energy below a tenth of its parent's, all children get the parent's
 // value.
 //
+// With HydroOptions::spin(), children conserve the angular momentum of their parent: their spin is
+// that of the parent minus the angular momentum of their momenta about its centre.
+//
 // Well-balanced schemes add limited slopes to those of the hydrostatic profile through the parent.
 //
 // With DualEnergy::overwrite, slopes are kept in cold gas in a smooth flow even if the parent has

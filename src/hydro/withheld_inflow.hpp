@@ -1,9 +1,7 @@
-// Coarse cells beside a finer level: amounts that Runge-Kutta steps withhold there, and restoration
-// of cells that refluxing left unphysical.
+// Coarse cells beside a finer level: amounts that Runge-Kutta steps withhold there.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "hydro/hydro_options.hpp"
 #include "hydro/sweep.hpp"
@@ -48,24 +46,5 @@ void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layou
 
 // Adds to a level's new state what its last stage has withheld: before refluxing or a repair.
 void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boundary, double* next);
-
-// Number of restored cells of a block whose mass or energy changed, and the added amounts, in units
-// of the stored densities times cells.
-struct RestoredCells {
-  std::int64_t cells = 0;
-  double mass = 0.0, energy = 0.0;
-};
-
-// Restores corrected cells whose state in `now` is below the floors of density or pressure, using
-// their state before the step, `old`. Without mass or energy, all of the old state is restored.
-// Without pressure, mass and momentum remain, and the gas keeps its old specific internal energy;
-// or, if its pressure follows the entropy (dual energy), its old specific entropy, which changes no
-// conserved quantity. A lost entropy that does not determine the pressure is reset from the energy.
-// With DualEnergy::overwrite, erroneous energies are first reset from the entropy. Results are by
-// corrected block; empty if no mass or energy changed on this rank.
-std::vector<RestoredCells> restore_refluxed_cells(const HydroOptions& options,
-                                                  const mesh::BlockLayout& layout,
-                                                  const mesh::Corrections& corrected,
-                                                  const double* old, double* now);
 
 }  // namespace octant::hydro

@@ -39,7 +39,8 @@ void CoarseFineBoundary::SlotSet::clear() {
   slots_.clear();
 }
 
-CoarseFineBoundary::CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout)
+CoarseFineBoundary::CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout,
+                                       const Spin& spin)
     : tree_(tree),
       fine_level_(fine_level),
       layout_(layout),
@@ -49,7 +50,8 @@ CoarseFineBoundary::CoarseFineBoundary(const Tree& tree, int fine_level, const B
       own_restrictions_("restriction tasks"),
       octants_("octant tasks"),
       blocks_("corrected blocks"),
-      tasks_("correction tasks") {
+      tasks_("correction tasks"),
+      spin_(spin) {
   const int half = layout.block_size / 2;
   face_values_ = half * half * layout.variables;
   octant_values_ = face_values_ * half;
@@ -415,14 +417,16 @@ void CoarseFineBoundary::clear_registers(const DeviceArray<double>& fine,
 void CoarseFineBoundary::send_octants(const double* children, Exchanger& octants) {
   if (alone_) return;
   double* message = octant_buffers_.free_buffer(octants);
-  restrict_children(sent_restrictions_.on_device(), layout_, children, nullptr, message);
+  restrict_children(sent_restrictions_.on_device(), layout_, spin_, 1.0 / inverse_cell_size_,
+                    children, nullptr, message);
   received_octants_ =
       uninitialised<double>("received octants", octant_plan_->items_received() * octant_values_);
   octants.start<double>(*octant_plan_, message, received_octants_.data(), octant_values_);
 }
 
 void CoarseFineBoundary::restrict_own(const double* children, double* parents) const {
-  restrict_children(own_restrictions_.on_device(), layout_, children, parents, nullptr);
+  restrict_children(own_restrictions_.on_device(), layout_, spin_, 1.0 / inverse_cell_size_,
+                    children, parents, nullptr);
 }
 
 void CoarseFineBoundary::receive_octants(double* parents, Exchanger& octants) {
@@ -443,7 +447,7 @@ void CoarseFineBoundary::send_fluxes(const Registers& registers, Exchanger& flux
 void CoarseFineBoundary::correct_own(const Registers& registers, double* coarse_blocks,
                                      const FaceFlow& flow) const {
   record_corrections(blocks_, false, face_values_);
-  correct_fluxes(corrections(), false, layout_,
+  correct_fluxes(corrections(), false, layout_, spin_,
                  {registers.fine, nullptr, registers.coarse + coarse_begin_}, inverse_cell_size_,
                  coarse_blocks, flow);
 }
@@ -453,7 +457,7 @@ void CoarseFineBoundary::receive_fluxes(const Registers& registers, double* coar
   if (alone_) return;
   fluxes.finish_receives();
   record_corrections(blocks_, true, face_values_);
-  correct_fluxes(corrections(), true, layout_,
+  correct_fluxes(corrections(), true, layout_, spin_,
                  {registers.fine, received_fluxes_.data(), registers.coarse + coarse_begin_},
                  inverse_cell_size_, coarse_blocks, flow);
   received_fluxes_ = {};

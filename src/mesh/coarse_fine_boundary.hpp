@@ -25,7 +25,7 @@ namespace octant::mesh {
 // other ranks follow, in the order of messages.
 class CoarseFineBoundary {
  public:
-  CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout);
+  CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout, const Spin& spin);
 
   // Applies the changes of the tree since the last call. Registers of this boundary begin at offset
   // `coarse_begin` of the coarse level's array of registers, and at 0 of the fine level's array.
@@ -202,6 +202,7 @@ class CoarseFineBoundary {
   DeviceArray<double> received_octants_, received_fluxes_;  // allocated during an exchange
   DeviceTable<CorrectedBlock> blocks_;                      // by number of a coarse block
   DeviceTable<CorrectionTask> tasks_;                       // k_max_faces per block
+  Spin spin_;
 };
 
 }  // namespace octant::mesh

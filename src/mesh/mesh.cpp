@@ -23,10 +23,14 @@ void check_setup(const Geometry& geometry, const FieldSetup& setup) {
                      setup.variables.size(), k_max_variables);
 }
 
-VectorAxes upload_vector_axes(const std::vector<FieldInfo>& variables) {
+// Reflections that change the sign of each variable.
+SignChanges upload_sign_changes(const std::vector<FieldInfo>& variables, const Spin& spin) {
   std::vector<std::int32_t> axes;
-  for (const FieldInfo& variable : variables) axes.push_back(variable.vector_axis);
-  return to_device("vector axes", axes);
+  for (int n = 0; n < std::ssize(variables); ++n) {
+    const int axis = variables[n].vector_axis, component = spin.component(n);
+    axes.push_back(component >= 0 ? 7 & ~(1 << component) : axis >= 0 ? 1 << axis : 0);
+  }
+  return to_device("sign changes", axes);
 }
 
 std::int64_t base_block_count(const Geometry& geometry) {
@@ -51,7 +55,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       refresh_buffers_(geometry.max_level() + 1),
       refreshes_(geometry.max_level() + 1),
       migration_("migration", communicator, comm_options, -1, Buffers::of_device),
-      vector_axes_(upload_vector_axes(setup_.variables)),
+      sign_changes_(upload_sign_changes(setup_.variables, setup_.spin)),
       inflow_values_(geometry.max_level() + 1) {
   for (int l = 0; l <= geometry.max_level(); ++l) {
     fields_.emplace_back(layout_, setup_.spares);
@@ -61,7 +65,8 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
                       std::countr_zero(static_cast<unsigned>(layout_.block_size)),
                       geometry.cell_size(l),
                       false});
-    if (l > 0) level_boundaries_[l] = std::make_unique<CoarseFineBoundary>(*tree_, l, layout_);
+    if (l > 0)
+      level_boundaries_[l] = std::make_unique<CoarseFineBoundary>(*tree_, l, layout_, setup_.spin);
     ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l, Buffers::of_device);
     refresh_exchangers_.emplace_back("coarse ghosts", communicator, comm_options, l,
                                      Buffers::of_device);
@@ -280,7 +285,7 @@ void Mesh::fill_level_boundaries(int level, int state,
   double* const buffer[k_buffers] = {fields_[level].blocks(state), fields_[level].blocks(state),
                                      fields_[level].halo(state), scratch()};
   if (halos_[level].inflow_cells > 0 && !inflow_values_[level].known) evaluate_inflow(level);
-  fill_boundaries(tasks, halos_[level].tiles.boxes, buffer, vector_axes_,
+  fill_boundaries(tasks, halos_[level].tiles.boxes, buffer, sign_changes_,
                   inflow_values_[level].values, layout_.variables);
 }
 

@@ -30,6 +30,7 @@ struct FieldSetup {
   GhostShape ghosts = {};            // cells that a sweep reads beyond a block
   int patch = 0;                     // side of tiles: 8 or 16; 0: selected by estimated speed
   int spares = 1;                    // states besides the present one
+  Spin spin = {};                    // variables of the intra-cell angular momentum
 };
 
 // Octants of each block that should be refined, by level and slot (bit = octant).
@@ -234,7 +235,7 @@ class Mesh {
   std::vector<Exchanger> ghost_exchangers_, refresh_exchangers_, octant_exchangers_,
       face_exchangers_;
   Exchanger migration_;
-  VectorAxes vector_axes_;
+  SignChanges sign_changes_;
   Inflow inflow_;
   struct InflowValues {
     double time = 0.0;

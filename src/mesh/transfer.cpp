@@ -116,7 +116,7 @@ void copy_variables(const CellRange& cells, const BlockLayout& layout, int first
 
 void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
-                     const VectorAxes& vector_axes, const DeviceArray<const double>& inflow,
+                     const SignChanges& sign_changes, const DeviceArray<const double>& inflow,
                      int variables) {
   const FieldPointers source{buffer[0], buffer[1], buffer[2], buffer[3]};
   double* const halo = buffer[k_halo];
@@ -141,8 +141,8 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
               value = inflow(task.inflow_cell * variables + n * volume + r.index(i, j, k));
             } else {
               value = from[static_cast<std::int64_t>(n) * from_box.stride_variable];
-              const int axis = vector_axes(n);
-              if (axis >= 0 && (task.flipped >> axis & 1)) value = -value;
+              const int flips = sign_changes(n) & task.flipped;
+              if ((flips ^ flips >> 1 ^ flips >> 2) & 1) value = -value;
             }
             to[static_cast<std::int64_t>(n) * to_box.stride_variable] = value;
           }
@@ -150,9 +150,34 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
       });
 }
 
+namespace {
+
+// Mean over the eight children of a coarse cell of (offset x momentum) along an axis, where
+// `offset` is the distance of their centres from that of the coarse cell along each axis.
+// `momentum` points to the first child; rows have `N` cells.
+KOKKOS_FORCEINLINE_FUNCTION double orbital_part(const double* momentum, std::int64_t stride, int N,
+                                                double offset, int axis) {
+  // sum of a momentum component, with opposite signs on both sides along the other axis
+  const auto moment = [&](int component, int along) {
+    const double* const c = momentum + component * stride;
+    double sum = 0.0;
+    for (int octant = 0; octant < 8; ++octant) {
+      const double value = c[((octant >> 2) * N + (octant >> 1 & 1)) * N + (octant & 1)];
+      sum += octant >> along & 1 ? value : -value;
+    }
+    return sum;
+  };
+  const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+  return 0.125 * offset * (moment(c, b) - moment(b, c));
+}
+
+}  // namespace
+
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
-                       const double* children, double* parents, double* message) {
+                       const Spin& spin, double coarse_cell, const double* children,
+                       double* parents, double* message) {
   const int N = layout.block_size, half = N / 2;
+  const double offset = 0.25 * coarse_cell;
   // Cost: eight values are read per coarse cell and variable, and their mean is written.
   const KernelCost cost{72.0 * layout.variables, 8.0 * layout.variables};
   for_tasks(
@@ -168,13 +193,24 @@ void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const Bl
         for (int n = 0; n < layout.variables; ++n) {
           const double* u = from + static_cast<std::int64_t>(n) * layout.stride_variable;
           double* mean = to + n * stride;
+          const auto result = [&](int i, int j, int k) {
+            return mean +
+                   (local ? octant_offset(task.octant, half, i, j, k) : (k * half + j) * half + i);
+          };
           for_cells(team, cube(half), [&](int i, int j, int k) {
             const double* c = u + ((2 * k) * N + 2 * j) * N + 2 * i;
             const double low = (c[0] + c[1]) + (c[N] + c[N + 1]);
             const double* d = c + N * N;
             const double high = (d[0] + d[1]) + (d[N] + d[N + 1]);
-            mean[local ? octant_offset(task.octant, half, i, j, k) : (k * half + j) * half + i] =
-                0.125 * (low + high);
+            *result(i, j, k) = 0.125 * (low + high);
+          });
+          const int component = spin.component(n);
+          if (component < 0) continue;
+          const double* const momentum =
+              from + static_cast<std::int64_t>(spin.momentum) * layout.stride_variable;
+          for_cells(team, cube(half), [&](int i, int j, int k) {
+            const double* const first = momentum + ((2 * k) * N + 2 * j) * N + 2 * i;
+            *result(i, j, k) += orbital_part(first, layout.stride_variable, N, offset, component);
           });
         }
       });
@@ -197,8 +233,24 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
       });
 }
 
+namespace {
+
+// Component of the torque per volume about the centre of a cell that a momentum flux F through a
+// face across `axis` exerts: -e_axis x F / 2, for both faces of the cell.
+template <class Flux>
+KOKKOS_FORCEINLINE_FUNCTION double torque_at_face(int momentum, int axis, int component,
+                                                  const Flux& flux) {
+  const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+  return component == b   ? 0.5 * flux(momentum + c)
+         : component == c ? -0.5 * flux(momentum + b)
+                          : 0.0;
+}
+
+}  // namespace
+
 void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
-                    const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow) {
+                    const Spin& spin, const Fluxes& fluxes, double factor, double* blocks,
+                    const FaceFlow& flow) {
   const int N = layout.block_size, half = N / 2;
   const std::int64_t face_values = layout.variables * half * half;
   for_tasks(
@@ -217,6 +269,11 @@ void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayo
             double& u = state[static_cast<std::int64_t>(n) * layout.stride_variable +
                               task.cell_in_block(a, b, N)];
             u += weight * (fine[index] - coarse[index]);
+            if (const int component = spin.component(n); component >= 0)
+              u += torque_at_face(spin.momentum, task.axis, component, [&](int momentum) {
+                const int value = index + (momentum - n) * half * half;
+                return fine[value] - coarse[value];
+              });
             if (flow && n == 0)
               flow.through_face(task.slot, task.axis,
                                 task.sign > 0 ? 0 : 1)[task.cell_in_block(a, b, N)] +=

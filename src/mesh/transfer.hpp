@@ -28,15 +28,29 @@ void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& 
 void copy_variables(const CellRange& cells, const BlockLayout& layout, int first,
                     const double* from, double* to);
 
-// Axis of each variable that is a vector component, for reflecting boundaries; -1 for scalars.
-using VectorAxes = DeviceArray<const std::int32_t>;
+// Axes of each variable, as bits, along which a reflection changes its sign: the own axis of a
+// component of a vector, both other axes of the spin (an axial vector), none of a scalar.
+using SignChanges = DeviceArray<const std::int32_t>;
 
 // Fills boxes beyond boundaries. Sources may be own blocks or boxes that are already filled;
 // `inflow` holds the values of the level's inflow boxes.
 void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
-                     const VectorAxes& vector_axes, const DeviceArray<const double>& inflow,
+                     const SignChanges& sign_changes, const DeviceArray<const double>& inflow,
                      int variables);
+
+// Angular momentum of each cell about its own centre, per volume: `first` is the index of the first
+// of its three components, -1 if cells do not store it; `momentum` that of the first component of
+// the momentum. The angular momentum of a cell about a point is (centre - point) x momentum + spin.
+// Transfers between levels preserve its sum.
+struct Spin {
+  std::int16_t first = -1, momentum = -1;
+
+  // Component 0, 1 or 2 of the spin in variable n; -1 for other variables.
+  KOKKOS_FORCEINLINE_FUNCTION int component(int n) const {
+    return first >= 0 && n >= first && n < first + 3 ? n - first : -1;
+  }
+};
 
 // Task of restriction, which averages 2^3 cells of a child. The destination is an octant of an own
 // parent block, or a message buffer, [variable][k][j][i] with half the block size along each axis.
@@ -47,9 +61,12 @@ struct RestrictionTask {
   std::int32_t octant;
   std::int64_t destination;  // offset in the message buffer
 };
-// Restricts the children of all tasks. `message` is the buffer for octants of remote parents.
+// Restricts the children of all tasks. `message` is the buffer for octants of remote parents. The
+// spin of a coarse cell includes the angular momentum of its children's momenta about its centre;
+// `coarse_cell` is its size.
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
-                       const double* children, double* parents, double* message);
+                       const Spin& spin, double coarse_cell, const double* children,
+                       double* parents, double* message);
 
 // Copy of a received octant into its parent.
 struct OctantTask {
@@ -101,9 +118,11 @@ struct Fluxes {
   const double *fine, *received, *coarse;
 };
 // Refluxes the blocks with has_remote_fluxes == `remote`. The flow of variable 0 is also corrected
-// if `flow` is not null.
+// if `flow` is not null. A corrected momentum flux acts at the face, half a cell from the centre of
+// the cell, and therefore also changes its spin.
 void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
-                    const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow);
+                    const Spin& spin, const Fluxes& fluxes, double factor, double* blocks,
+                    const FaceFlow& flow);
 
 // Send buffers for messages of one kind: one buffer, or more while earlier sends are in progress.
 class SendBuffers {

@@ -174,14 +174,22 @@ TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   EXPECT_EQ(cells[0].cell, 1 + 8 * (3 + 8 * 4));
   EXPECT_EQ(cells[1].cell, 2 + 8 * (3 + 8 * 4));
   EXPECT_EQ(cells[2].slot, box.slot_of(12, 3, 4));
+  double lost[3];  // momentum
+  for (int d = 0; d < 3; ++d)
+    lost[d] = box.at(k_momentum_x + d, 2, 3, 4) - box.next()(box.offset(k_momentum_x + d, 2, 3, 4));
   const auto floored = apply_floors(options, arguments, cells);
   ASSERT_EQ(floored.irreparable.size(), 1u);
   EXPECT_EQ(floored.irreparable[0].cell, cells[0].cell);
   // What has less than no mass left is again what it was before the step.
-  EXPECT_DOUBLE_EQ(floored.mass[0], 0.5 + box.at(k_mass, 2, 3, 4));
+  EXPECT_DOUBLE_EQ(floored.gains[0].mass, 0.5 + box.at(k_mass, 2, 3, 4));
   for (int n = 0; n < k_hydro_variables; ++n)
     EXPECT_EQ(box.next()(box.offset(n, 2, 3, 4)), box.at(n, 2, 3, 4)) << n;
-  EXPECT_GT(floored.energy[1], 1.0);
+  const double x[3] = {2.5 / 16, 3.5 / 16, 4.5 / 16};  // centre of that cell
+  EXPECT_GT(std::abs(x[0] * lost[1] - x[1] * lost[0]), 1e-6);
+  for (int d = 0; d < 3; ++d)
+    EXPECT_NEAR(floored.gains[0].angular_momentum[d],
+                x[(d + 1) % 3] * lost[(d + 2) % 3] - x[(d + 2) % 3] * lost[(d + 1) % 3], 1e-15);
+  EXPECT_GT(floored.gains[1].energy, 1.0);
   EXPECT_EQ(find_bad_cells(options, arguments).size(), 1u);
 }
 

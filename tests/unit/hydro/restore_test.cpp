@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hydro/withheld_inflow.hpp"
+#include "hydro/restored_cells.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::hydro::test {
@@ -49,7 +49,7 @@ class CorrectedBlocks : public testing::Test {
                                                                            now_.size());
     Kokkos::deep_copy(after, host);
     auto gained =
-        restore_refluxed_cells(options_, layout_, corrected_, before.data(), after.data());
+        restore_refluxed_cells(options_, layout_, corrected_, 0.5, before.data(), after.data());
     Kokkos::deep_copy(host, after);
     return gained;
   }
@@ -83,6 +83,18 @@ TEST_F(CorrectedBlocks, get_cells_without_mass_or_energy_back_and_report_what_th
     EXPECT_EQ(at(now_, 1, n, 2, 1, 3), at(old_, 1, n, 2, 1, 3));
     EXPECT_EQ(at(now_, 1, n, 2, 0, 2), at(old_, 1, n, 2, 0, 2));
   }
+}
+
+TEST_F(CorrectedBlocks, report_the_angular_momentum_that_restored_cells_gain) {
+  at(old_, 1, k_momentum_x, 2, 1, 3) = 0.75;
+  at(now_, 1, k_mass, 2, 1, 3) = -0.25;
+  const auto gained = restore();
+  ASSERT_EQ(gained.size(), 1u);
+  EXPECT_EQ(gained[0].slot, 1);
+  EXPECT_EQ(gained[0].momentum[0], 0.75);
+  // The cell of size 0.5 lies at (1.25, 0.75, 1.75) from the corner of its block.
+  const double expected[3] = {0.0, 1.75 * 0.75, -0.75 * 0.75};
+  for (int d = 0; d < 3; ++d) EXPECT_EQ(gained[0].angular_momentum[d], expected[d]) << d;
 }
 
 TEST_F(CorrectedBlocks, keep_mass_and_momentum_where_only_pressure_is_missing) {
