@@ -9,8 +9,8 @@
 
 namespace octant {
 
-// Cumulative amounts that floors have added, in code units: mass, energy, and angular momentum about
-// the origin, including the spin variables, if any.
+// Cumulative amounts that floors have added, in code units: mass, energy, and angular momentum
+// about the origin, including the spin variables, if any.
 struct Floored {
   std::int64_t cells = 0;
   double mass = 0, energy = 0;

@@ -323,8 +323,8 @@ class FluxRegisterSums {
     return mean + torque(request, v - a_.spin, a, b);
   }
 
-  // Component d of the mean of (x - x_mean) x F over the 2 by 2 faces from (a, b) on, where F is the
-  // momentum flux.
+  // Component d of the mean of (x - x_mean) x F over the 2 by 2 faces from (a, b) on, where F is
+  // the momentum flux.
   KOKKOS_INLINE_FUNCTION double torque(const mesh::FluxRegisterFaces& request, int d, int a,
                                        int b) const {
     // differences of the flux of a momentum component across the faces along an axis

@@ -33,8 +33,8 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells);
 
-// Amounts per volume that floors add to a cell: mass, energy, and angular momentum about the origin,
-// including the spin variables, if any.
+// Amounts per volume that floors add to a cell: mass, energy, and angular momentum about the
+// origin, including the spin variables, if any.
 struct FloorGain {
   double mass = 0.0, energy = 0.0, angular_momentum[3] = {0.0, 0.0, 0.0};
 };

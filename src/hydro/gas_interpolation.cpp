@@ -239,8 +239,8 @@ KOKKOS_FORCEINLINE_FUNCTION void write_children(const CoarseGasCell& cell, const
 }
 
 // Subtracts the angular momentum of the children's momenta about the centre of the parent, per
-// volume, from the spin of every child, so that spin plus angular momentum of the momenta is that of
-// the parent. `spin` is the index of the first spin variable, -1 without spin.
+// volume, from the spin of every child, so that spin plus angular momentum of the momenta is that
+// of the parent. `spin` is the index of the first spin variable, -1 without spin.
 KOKKOS_FORCEINLINE_FUNCTION void conserve_angular_momentum(int spin, double coarse_cell,
                                                            const Children& children) {
   if (spin < 0) return;

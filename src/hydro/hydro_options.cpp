@@ -67,10 +67,11 @@ void HydroOptions::declare(ParameterSchema& schema) {
                          "preserved; empty: in cells where all passive scalars sum to 1 they are "
                          "treated as one mixture, elsewhere independently",
               .min = 2});
-  schema.add("hydro.angular_momentum", angular_momentum,
-             {.meaning = "Intra-cell angular momentum of the gas (variables spin_x, spin_y, "
-                         "spin_z), which conserves total angular momentum to round-off on any mesh; "
-                         "requires ppm26 with rk2 or rk3"});
+  schema.add(
+      "hydro.angular_momentum", angular_momentum,
+      {.meaning = "Intra-cell angular momentum of the gas (variables spin_x, spin_y, "
+                  "spin_z), which conserves total angular momentum to round-off on any mesh; "
+                  "requires ppm26 with rk2 or rk3"});
   schema.add(
       "hydro.dual_energy", dual_energy,
       {.meaning = "Dual-energy formalism for cold, supersonic flow. on: evolves the entropy in "

@@ -25,8 +25,7 @@ namespace octant::mesh {
 // other ranks follow, in the order of messages.
 class CoarseFineBoundary {
  public:
-  CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout,
-                     const Spin& spin);
+  CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout, const Spin& spin);
 
   // Applies the changes of the tree since the last call. Registers of this boundary begin at offset
   // `coarse_begin` of the coarse level's array of registers, and at 0 of the fine level's array.
