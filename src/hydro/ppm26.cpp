@@ -20,6 +20,8 @@
 // points are too far apart to distinguish an extremum from a blast wave. Ppm26Published clips
 // extrema along all lines, as Octo-Tiger does. Face centres that keep an extremum do not match
 // edges that clip it: the combination converges more slowly than either limiter alone.
+#include <type_traits>
+
 #include "core/compiler.hpp"
 #include "hydro/fractions.hpp"
 #include "hydro/reconstruction.hpp"
@@ -183,32 +185,8 @@ class ThirteenLines {
   template <class V, class Cell, class PositionFunction, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(bool inside, const Cell& cell,
                                                const PositionFunction&, const Put& put) const {
-    put(k_centre, k_weight_index, Where::template share<V>(cell, gas_));
-    Vector<V> rotation{V(0.0), V(0.0), V(0.0)};
-    if (spin_ >= 0) rotation = unresolved_rotation<V>(cell);
-    OCTANT_UNROLL(1)
-    for (int n = 0; n < variables_; ++n) {
-      if (n >= k_hydro_variables && fractions_.end[n] > n) continue;
-      V deviation[points];
-      Lines::template deviations<V>(
-          inside, [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
-          deviation);
-      if (n == k_density && steepens_contacts_) Lines::steepen(inside, cell, gas_.gamma, deviation);
-      if (spin_ >= 0) {
-        if (n == k_velocity_x) add_rotation<0>(inside, rotation, deviation);
-        if (n == k_velocity_y) add_rotation<1>(inside, rotation, deviation);
-        if (n == k_velocity_z) add_rotation<2>(inside, rotation, deviation);
-      }
-      const V centre = cell(n, 0, 0, 0);
-      const V floor(n == k_density    ? gas_.density_floor
-                    : n == k_pressure ? gas_.pressure_floor
-                                      : k_lowest);
-      OCTANT_UNROLL(27)
-      for (int p = 0; p < points; ++p)
-        if (p != k_centre && (inside || direction(p).z != 0))
-          put(p, n, max(V(centre + deviation[p]), floor));
-    }
-    if (variables_ > k_hydro_variables) put_fractions<V>(inside, cell, put);
+    if (inside) put_states<V>(std::true_type(), cell, put);
+    else put_states<V>(std::false_type(), cell, put);
   }
 
   // Flux through a face, with the larger share() of the two adjacent cells. At each point:
@@ -254,6 +232,38 @@ class ThirteenLines {
   // index of the Simpson weight among the values of the cell centre
   static constexpr int k_weight_index = 0;
 
+  // Stores the states on the surface of a cell; unless `inside`, a compile-time constant, only
+  // those on the faces along z.
+  template <class V, class Cell, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_states(auto inside, const Cell& cell, const Put& put) const {
+    put(k_centre, k_weight_index, Where::template share<V>(cell, gas_));
+    Vector<V> rotation{V(0.0), V(0.0), V(0.0)};
+    if (spin_ >= 0) rotation = unresolved_rotation<V>(cell);
+    OCTANT_UNROLL(1)
+    for (int n = 0; n < variables_; ++n) {
+      if (n >= k_hydro_variables && fractions_.end[n] > n) continue;
+      V deviation[points];
+      Lines::template deviations<V>(
+          inside, [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
+          deviation);
+      if (n == k_density && steepens_contacts_) Lines::steepen(inside, cell, gas_.gamma, deviation);
+      if (spin_ >= 0) {
+        if (n == k_velocity_x) add_rotation<0>(inside, rotation, deviation);
+        if (n == k_velocity_y) add_rotation<1>(inside, rotation, deviation);
+        if (n == k_velocity_z) add_rotation<2>(inside, rotation, deviation);
+      }
+      const V centre = cell(n, 0, 0, 0);
+      const V floor(n == k_density    ? gas_.density_floor
+                    : n == k_pressure ? gas_.pressure_floor
+                                      : k_lowest);
+      OCTANT_UNROLL(27)
+      for (int p = 0; p < points; ++p)
+        if (p != k_centre && (inside || direction(p).z != 0))
+          put(p, n, max(V(centre + deviation[p]), floor));
+    }
+    if (variables_ > k_hydro_variables) put_fractions<V>(inside, cell, put);
+  }
+
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V weight(const V& share, int t) {
     if (t != 4) return V(simpson_weight(t)) * share;
@@ -263,7 +273,7 @@ class ThirteenLines {
   // Stores the states of fractions within their bounds. A flux through a face uses either the value
   // at its centre or the mean of all its points; the bound applies to the larger excess of both.
   template <class V, class Cell, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void put_fractions(bool inside, const Cell& cell,
+  KOKKOS_FORCEINLINE_FUNCTION void put_fractions(auto inside, const Cell& cell,
                                                  const Put& put) const {
     constexpr double most = 2.0;  // maximum excess over the difference from the nearer bound
     Departure<V> departure(dt_over_dx_, gas_.gamma, 1.0 + most, true);
@@ -285,12 +295,13 @@ class ThirteenLines {
   }
   // Stores the states of one fraction, and returns the factor by which its excesses must be scaled.
   template <class V, class Cell, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION V put_fraction(bool inside, const Departure<V>& departure,
+  KOKKOS_FORCEINLINE_FUNCTION V put_fraction(auto inside, const Departure<V>& departure,
                                              double most, const Cell& cell, int n,
                                              const Put& put) const {
     V excess[points];
     Lines::template deviations<V>(
-        true, [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, excess);
+        std::true_type(),
+        [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, excess);
     const FractionRange<V> range(cell, n, most);
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p)
@@ -351,7 +362,7 @@ class ThirteenLines {
 
   // Adds the rotation to the velocity component along an axis, at all points.
   template <int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_rotation(bool inside, const Vector<V>& rotation,
+  KOKKOS_FORCEINLINE_FUNCTION static void add_rotation(auto inside, const Vector<V>& rotation,
                                                        V (&deviation)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
     OCTANT_UNROLL(27)

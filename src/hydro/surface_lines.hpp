@@ -71,10 +71,10 @@ struct MonotoneParabola {
 template <bool KeepsExtrema>
 struct SurfaceLines {
   // Computes the deviations, i.e. the reconstructed value at each surface point minus the mean of
-  // the cell. q(x, y, z) is the mean of the cell at offset (x, y, z). If `inside` is false, only
-  // the points on the lower and upper z faces are set.
+  // the cell. q(x, y, z) is the mean of the cell at offset (x, y, z). `inside` is
+  // std::true_type, or std::false_type to set only the points on the lower and upper z faces.
   template <class V, class Values>
-  KOKKOS_FORCEINLINE_FUNCTION static void deviations(bool inside, const Values& q,
+  KOKKOS_FORCEINLINE_FUNCTION static void deviations(auto inside, const Values& q,
                                                      V (&deviation)[k_points]) {
     const V centre = q(0, 0, 0);
     OCTANT_UNROLL(13)
@@ -96,7 +96,7 @@ struct SurfaceLines {
 
   // Steepens the deviations of the density at contacts. cell(n, x, y, z) is primitive variable n.
   template <class V, class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION static void steepen(bool inside, const Cell& cell, double gamma,
+  KOKKOS_FORCEINLINE_FUNCTION static void steepen(auto inside, const Cell& cell, double gamma,
                                                   V (&deviation)[k_points]) {
     OCTANT_UNROLL(13)
     for (int p = k_centre + 1; p < k_points; ++p) {

@@ -5,6 +5,8 @@
 
 #include "hydro/surface_lines.hpp"
 
+#include <type_traits>
+
 namespace octant::hydro::test {
 namespace {
 
@@ -40,9 +42,9 @@ TEST(SurfaceLines, are_those_of_octo_tiger) {
   double deviation[k_points], steepened[k_points];
   const auto density = [](int x, int y, int z) { return rough(k_density, x, y, z); };
   deviation[k_centre] = steepened[k_centre] = 0;
-  SurfaceLines<false>::deviations<true, double>(density, deviation);
-  SurfaceLines<false>::deviations<true, double>(density, steepened);
-  SurfaceLines<false>::steepen<true>(rough, 5.0 / 3.0, steepened);
+  SurfaceLines<false>::deviations<double>(std::true_type(), density, deviation);
+  SurfaceLines<false>::deviations<double>(std::true_type(), density, steepened);
+  SurfaceLines<false>::steepen(std::true_type(), rough, 5.0 / 3.0, steepened);
   for (int p = 0; p < k_points; ++p) {
     EXPECT_NEAR(density(0, 0, 0) + deviation[p], k_states[p], 1e-13) << p;
     EXPECT_NEAR(density(0, 0, 0) + steepened[p], k_steepened_states[p], 1e-13) << p;
@@ -53,8 +55,8 @@ TEST(SurfaceLines, are_those_of_octo_tiger) {
 TEST(SurfaceLines, keep_a_smooth_extremum_along_the_axes_alone) {
   const auto crest = [](int x, int y, int z) { return 1 - 0.01 * (x * x + y * y + z * z); };
   double kept[k_points], flat[k_points];
-  SurfaceLines<true>::deviations<true, double>(crest, kept);
-  SurfaceLines<false>::deviations<true, double>(crest, flat);
+  SurfaceLines<true>::deviations<double>(std::true_type(), crest, kept);
+  SurfaceLines<false>::deviations<double>(std::true_type(), crest, flat);
   for (int p = 0; p < k_points; ++p) {
     if (p == k_centre) continue;
     EXPECT_EQ(flat[p], 0) << p;
