@@ -1,11 +1,10 @@
 // States at the 26 points on the surface of a cell.
 #include <cmath>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
 #include "hydro/surface_lines.hpp"
-
-#include <type_traits>
 
 namespace octant::hydro::test {
 namespace {
