@@ -8,16 +8,16 @@
 namespace octant::hydro::test {
 namespace {
 
-struct Scheme {
+struct IsothermalScheme {
   Integrator integrator;
   const char* reconstruction;
 };
-constexpr Scheme k_schemes[] = {{Integrator::muscl_hancock, "plm"},
-                                {Integrator::muscl_hancock, "ppm"},
-                                {Integrator::rk2, "plm"},
-                                {Integrator::rk3, "ppm"}};
+constexpr IsothermalScheme k_isothermal_schemes[] = {{Integrator::muscl_hancock, "plm"},
+                                                     {Integrator::muscl_hancock, "ppm"},
+                                                     {Integrator::rk2, "plm"},
+                                                     {Integrator::rk3, "ppm"}};
 
-HydroOptions options_of(const Scheme& scheme, EquationOfState kind) {
+HydroOptions options_of(const IsothermalScheme& scheme, EquationOfState kind) {
   HydroOptions options;
   options.integrator = scheme.integrator;
   options.reconstruction = scheme.reconstruction;
@@ -27,7 +27,7 @@ HydroOptions options_of(const Scheme& scheme, EquationOfState kind) {
 }
 
 // Sound speed c^2 = 1 / R with the distance R from an axis along z through (-1, 0.5).
-HydroOptions cooler_outside(const Scheme& scheme) {
+HydroOptions cooler_outside(const IsothermalScheme& scheme) {
   HydroOptions options = options_of(scheme, EquationOfState::locally_isothermal);
   options.eos.profile = {.exponent = -0.5, .centre = {-1.0, 0.5, 0.0}, .weight = {1.0, 1.0, 0.0}};
   return options;
@@ -37,7 +37,7 @@ HydroOptions cooler_outside(const Scheme& scheme) {
 // c^2 = 1 / (1 + x) and an acceleration g = -1.5 along x, so that
 //   c^2 rho = exp(g ((1 + x)^2 - 1) / 2).
 // The gas is not in equilibrium at the ends, whose waves do not reach the middle.
-std::array<double, 2> errors_at_rest(const Scheme& scheme, int cells) {
+std::array<double, 2> errors_at_rest(const IsothermalScheme& scheme, int cells) {
   constexpr double g = -1.5, end = 0.1;
   HydroOptions options = cooler_outside(scheme);
   options.eos.profile.weight[1] = 0.0;
@@ -63,7 +63,7 @@ std::array<double, 2> errors_at_rest(const Scheme& scheme, int cells) {
 }
 
 TEST(IsothermalSweep, keeps_gas_of_varying_temperature_at_rest_to_second_order) {
-  for (const Scheme& scheme : k_schemes) {
+  for (const IsothermalScheme& scheme : k_isothermal_schemes) {
     const auto coarse = errors_at_rest(scheme, 32), fine = errors_at_rest(scheme, 64);
     for (int n = 0; n < 2; ++n) {
       EXPECT_LE(fine[n], 1e-4) << scheme.reconstruction;
@@ -75,7 +75,7 @@ TEST(IsothermalSweep, keeps_gas_of_varying_temperature_at_rest_to_second_order) 
 
 TEST(IsothermalSweep, has_the_bits_of_uniform_gas_if_the_exponent_is_zero) {
   const BoxShape shape{{16, 16, 16}, 8, 8};
-  for (const Scheme& scheme : k_schemes) {
+  for (const IsothermalScheme& scheme : k_isothermal_schemes) {
     UniformBlocks a(options_of(scheme, EquationOfState::isothermal), shape);
     UniformBlocks b(options_of(scheme, EquationOfState::locally_isothermal), shape);
     for (UniformBlocks* box : {&a, &b}) {
@@ -88,7 +88,7 @@ TEST(IsothermalSweep, has_the_bits_of_uniform_gas_if_the_exponent_is_zero) {
 
 TEST(IsothermalSweep, conserves_mass_momentum_and_energy) {
   const BoxShape shape{{16, 16, 16}, 8, 8};
-  for (const Scheme& scheme : k_schemes) {
+  for (const IsothermalScheme& scheme : k_isothermal_schemes) {
     UniformBlocks box(options_of(scheme, EquationOfState::isothermal), shape);
     box.set(stirred);
     const auto sum = [&](int n) {
@@ -105,7 +105,7 @@ TEST(IsothermalSweep, conserves_mass_momentum_and_energy) {
 }
 
 TEST(IsothermalSweep, does_not_depend_on_block_size_and_tiles) {
-  for (const Scheme& scheme : k_schemes) {
+  for (const IsothermalScheme& scheme : k_isothermal_schemes) {
     std::vector<double> expected;
     for (const BoxShape& shape : {BoxShape{{16, 16, 16}, 8, 8}, BoxShape{{16, 16, 16}, 4, 8},
                                   BoxShape{{16, 16, 16}, 16, 16}}) {

@@ -1,27 +1,29 @@
 // Sweeps of gas with radiation.
-#include <gtest/gtest.h>
-
+#include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
+
+#include <gtest/gtest.h>
 
 #include "tests/unit/hydro/uniform_blocks.hpp"
 
 namespace octant::hydro::test {
 namespace {
 
-struct Scheme {
+struct RealScheme {
   Integrator integrator;
   const char* reconstruction;
 };
-constexpr Scheme k_schemes[] = {{Integrator::muscl_hancock, "plm"},
-                                {Integrator::muscl_hancock, "ppm"},
-                                {Integrator::rk2, "plm"},
-                                {Integrator::rk3, "ppm"}};
+constexpr RealScheme k_real_schemes[] = {{Integrator::muscl_hancock, "plm"},
+                                         {Integrator::muscl_hancock, "ppm"},
+                                         {Integrator::rk2, "plm"},
+                                         {Integrator::rk3, "ppm"}};
 constexpr double k_pressure_at_rest = 20.0, k_velocity = 3.0;
 
 // Mean errors of pressure and velocity, relative to their values, after gas of uniform pressure and
 // velocity has moved by 0.3.
-std::array<double, 2> errors_of_moving(const Scheme& scheme, int cells,
+std::array<double, 2> errors_of_moving(const RealScheme& scheme, int cells,
                                        const std::function<double(double)>& density) {
   HydroOptions options;
   options.integrator = scheme.integrator;
@@ -53,7 +55,7 @@ std::array<double, 2> errors_of_moving(const Scheme& scheme, int cells,
 // that no conservative scheme keeps it exactly.
 TEST(RealSweep, converges_behind_contacts) {
   const auto contacts = [](double x) { return std::abs(x - 0.35) < 0.15 ? 1.5 : 0.05; };
-  for (const Scheme& scheme : k_schemes) {
+  for (const RealScheme& scheme : k_real_schemes) {
     const auto coarse = errors_of_moving(scheme, 64, contacts);
     const auto fine = errors_of_moving(scheme, 128, contacts);
     // 0.0009 and 0.003 with the energy ratio of the cell at its faces.
@@ -66,7 +68,7 @@ TEST(RealSweep, converges_behind_contacts) {
 
 TEST(RealSweep, converges_at_second_order_in_smooth_flow) {
   const auto wave = [](double x) { return 1.0 + 0.5 * std::sin(2.0 * std::numbers::pi * x); };
-  for (const Scheme& scheme : k_schemes) {
+  for (const RealScheme& scheme : k_real_schemes) {
     const auto coarse = errors_of_moving(scheme, 64, wave);
     const auto fine = errors_of_moving(scheme, 128, wave);
     for (int n = 0; n < 2; ++n)
