@@ -20,7 +20,7 @@ hydro::HydroOptions gas_with_metals() {
 
 std::vector<double> stored(const GasState& state, const hydro::HydroOptions& options) {
   std::vector<double> values(2 * options.variable_count(), -1.0);
-  store_state(state, options, values.data(), 2);
+  store_state(state, options, Position{}, values.data(), 2);
   for (std::size_t n = 1; n < values.size(); n += 2) EXPECT_EQ(values[n], -1.0);
   return values;
 }
