@@ -23,6 +23,7 @@ constexpr int k_bits_per_pass = 6;
 struct KeyQuery {
   Key key;
   std::int64_t index;  // index among the sender's keys
+  std::int64_t rows;
 };
 
 struct Answer {
@@ -74,9 +75,14 @@ std::vector<Answer> count(const Communicator& communicator, std::span<const KeyQ
     unique = unique && queries[order[n - 1]].key != queries[order[n]].key;
   }
   OCTANT_REQUIRE(!communicator.any(!unique), "two blocks of one level have the same key");
-  std::int64_t before = communicator.exclusive_scan(std::ssize(queries));
+  std::int64_t rows = 0;
+  for (const KeyQuery& block : queries) rows += block.rows;
+  std::int64_t before = communicator.exclusive_scan(rows);
   std::vector<Answer> answers(queries.size());
-  for (const std::size_t n : order) answers[n] = {queries[n].index, before++};
+  for (const std::size_t n : order) {
+    answers[n] = {queries[n].index, before};
+    before += queries[n].rows;
+  }
   return answers;
 }
 
@@ -84,12 +90,18 @@ std::vector<Answer> count(const Communicator& communicator, std::span<const KeyQ
 
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys) {
+  return rows_in_key_order(communicator, keys, std::vector<std::int64_t>(keys.size(), 1));
+}
+
+std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
+                                            std::span<const Key> keys,
+                                            std::span<const std::int64_t> counts) {
   const int counters = std::min(communicator.size(), k_max_counters);
   const auto walls = counter_ranges(communicator, keys, counters);
   std::vector<KeyQuery> own;
   own.reserve(keys.size());
   for (std::size_t n = 0; n < keys.size(); ++n)
-    own.push_back({keys[n], static_cast<std::int64_t>(n)});
+    own.push_back({keys[n], static_cast<std::int64_t>(n), counts[n]});
   const auto queries = route(communicator, counting_ranks(keys, walls, communicator.size()),
                              std::span<const KeyQuery>(own));
   const auto answers = count(communicator, queries.items);

@@ -18,4 +18,9 @@ namespace octant {
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys);
 
+// Returns the first row of each block if the block keys[n] has counts[n] rows. Collective.
+std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
+                                            std::span<const Key> keys,
+                                            std::span<const std::int64_t> counts);
+
 }  // namespace octant
