@@ -39,6 +39,7 @@ ENERGY = {
     "ionization_heated": 1.0,
     "ionization_radiated": -1.0,
     "ionization_work": 1.0,
+    "ionization_floored": 1.0,
     "source_energy": 1.0,
     "floored_energy": 1.0,
     "exchanged_energy": 1.0,
