@@ -284,7 +284,6 @@ def test_a_bad_value_is_refused(tmp_path: Path, case: str) -> None:
     "override",
     [
         "hydro.sound_speed_exponent=-0.5",
-        "hydro.sound_speed_radius=2",
         "hydro.sound_speed_softening=1",
         "hydro.sound_speed_centre=[0, 0, 0]",
         "hydro.sound_speed_axis=x",

@@ -177,7 +177,6 @@ void check_unused(const EosOptions& eos) {
     const char* const local = "\"locally_isothermal\"";
     forbid(eos.sound_speed_exponent != unset.sound_speed_exponent, "hydro.sound_speed_exponent",
            local);
-    forbid(eos.sound_speed_radius != unset.sound_speed_radius, "hydro.sound_speed_radius", local);
     forbid(eos.sound_speed_softening > 0.0, "hydro.sound_speed_softening", local);
     forbid(!eos.sound_speed_centre.empty(), "hydro.sound_speed_centre", local);
     forbid(eos.sound_speed_axis != unset.sound_speed_axis, "hydro.sound_speed_axis", local);
