@@ -21,6 +21,7 @@ ROOT = HERE.parents[1]
 PAGES = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "LICENSE",
     "CITATION.cff",
     "examples",
