@@ -95,7 +95,8 @@ void add_cosmology_columns(Columns& columns, const AmrSimulation& simulation) {
   columns.add("eint", totals.internal_energy());
   columns.add("epot", totals.potential_energy);
   columns.add("energy_resolution", simulation.energy().resolution);
-  if (simulation.energy().counts_withheld) columns.add("energy_spared", simulation.energy().spared);
+  if (simulation.energy().counts_withheld)
+    columns.add("energy_spared", simulation.energy().withheld_work);
   columns.add("econs", simulation.energy().error());
 }
 

@@ -417,7 +417,7 @@ void AmrOptions::add_process_variables() {
       const auto is_it = [&](const auto& other) { return other.name == variable.name; };
       const auto own = hydro.scalars.begin() + hydro.passive_scalar_count;
       if (std::any_of(own, hydro.scalars.end(), is_it)) continue;  // added by another process, too
-      if (hydro.place(variable.name))
+      if (hydro.variable_index(variable.name))
         throw InputError("[{}] defines the gas variable \"{}\", which already exists",
                          process->name(), variable.name);
       hydro.scalars.push_back(variable);

@@ -33,7 +33,7 @@ void EnergyBudget::update(double a, double kinetic_and_internal, double new_pote
 
 double EnergyBudget::error() const {
   if (potential == 0.0) return 0.0;
-  return (energy - initial - work - added - resolution - spared) / std::abs(potential);
+  return (energy - initial - work - added - resolution - withheld_work) / std::abs(potential);
 }
 
 }  // namespace octant

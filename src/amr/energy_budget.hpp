@@ -16,7 +16,7 @@ namespace octant {
 // old cells did not resolve. Where cooling concentrates gas in one or two cells, numerical
 // diffusion lifts gas into neighbouring cells against gravity. The gravitational kicks do not
 // subtract this work from the energy of the gas, which is heated and radiates when it falls back.
-// `spared` accumulates this work, minus the energy that the dual-energy formalism overwrites
+// `withheld_work` accumulates this work, minus the energy that the dual-energy formalism overwrites
 // (docs/galaxy.md).
 //
 // Without expansion, `resolution` is recorded with gravity.work = "potential", which conserves the
@@ -32,7 +32,7 @@ struct EnergyBudget {
   double unsolved = 0.0;  // addition to `resolution` by the next solution for the potential
   bool counts_withheld = false;
   // work of numerical diffusion against gravity since the start, if it is recorded
-  double spared = 0.0;
+  double withheld_work = 0.0;
 
   // Adds the state at scale factor a; `added_so_far` is the energy from processes since the start.
   // Between updates the potential energy is assumed to be a power of a, except for changes of

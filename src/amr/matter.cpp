@@ -68,24 +68,24 @@ BlockField Matter::gas_density(int level) const {
 
 void Matter::update_density(int coarsest) { particles::Particles::deposit(kinds_, coarsest); }
 
-mesh::LentField Matter::density(int level) const {
+mesh::OptionallyOwnedField Matter::density(int level) const {
   if (!particles_attract_) return gas_density(level);
-  const mesh::LentField density = gas_in_new_field(level);
+  const mesh::OptionallyOwnedField density = gas_in_new_field(level);
   for (const particles::Particles& kind : kinds_)
     if (kind.kind().has_mass) kind.add_density(level, density.field);
   return density;
 }
 
-mesh::LentField Matter::density_of_equal_clouds() const {
+mesh::OptionallyOwnedField Matter::density_of_equal_clouds() const {
   if (!particles_attract_) return gas_density(0);
-  const mesh::LentField density = gas_in_new_field(0);
+  const mesh::OptionallyOwnedField density = gas_in_new_field(0);
   for (const particles::Particles& kind : kinds_)
     if (kind.kind().has_mass) kind.add_base_clouds(density.field);
   return density;
 }
 
 // Returns a field of this rank's blocks that holds the gas density; zeros in runs without gas.
-mesh::LentField Matter::gas_in_new_field(int level) const {
+mesh::OptionallyOwnedField Matter::gas_in_new_field(int level) const {
   const std::int64_t N = mesh_.geometry().block_size(), cells = N * N * N;
   const auto memory =
       mesh_.working_memory().allocate("density", mesh_.blocks(level).slots() * cells);
@@ -137,7 +137,7 @@ std::vector<particles::Particles::MassSums> Matter::mass_sums(
 std::vector<double> Matter::densest() const {
   std::vector<double> densest(mesh_.geometry().max_level() + 1, 0.0);
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const mesh::LentField density = this->density(level);
+    const mesh::OptionallyOwnedField density = this->density(level);
     const BlockField field = density.field;
     mesh::record_cells("densest cell", mesh_.cells(level), {8.0, 0.0});
     const double most = mesh::largest(

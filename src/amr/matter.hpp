@@ -63,11 +63,11 @@ class Matter {
       const std::function<particles::VectorField(int level)>& field, int coarsest);
 
   // Density on a level's own blocks: particles at the last update, and present gas.
-  mesh::LentField density(int level) const;
+  mesh::OptionallyOwnedField density(int level) const;
 
   // Density on the base level in which all particle clouds have the size of a base cell. The domain
   // must be periodic. Collective.
-  mesh::LentField density_of_equal_clouds() const;
+  mesh::OptionallyOwnedField density_of_equal_clouds() const;
 
   // Gas density; BlockField{} without gas.
   gravity::BlockField gas_density(int level) const;
@@ -78,7 +78,7 @@ class Matter {
   std::vector<double> densest() const;
 
  private:
-  mesh::LentField gas_in_new_field(int level) const;
+  mesh::OptionallyOwnedField gas_in_new_field(int level) const;
 
   mesh::Mesh& mesh_;
   bool has_gas_;

@@ -294,7 +294,7 @@ double Measurement::stable_dt() const {
 
 void Measurement::count_work(const LevelStep& /*step*/) {
   EnergyBudget& energy = gravity_.energy();
-  if (energy.counts_withheld) energy.spared += gravity_.solver()->take_withheld_work();
+  if (energy.counts_withheld) energy.withheld_work += gravity_.solver()->take_withheld_work();
   if (options_.gravity.work == gravity::Work::potential)
     gas_.add_floor_energy(gravity_.solver()->take_withheld_work());
 }

@@ -222,7 +222,7 @@ void flag_massive_cells(const StepContext& context, const Matter& matter, int le
   if (level >= static_cast<int>(context.options.refine.mass.size())) return;
   const double per_volume =
       context.options.mass_unit() / context.mesh.geometry().cell_volume(level);
-  const mesh::LentField density = matter.density(level);
+  const mesh::OptionallyOwnedField density = matter.density(level);
   mesh::DenseCells cells{.field = density.field,
                          .threshold = context.options.refine.mass[level] * per_volume};
   if (context.options.refine.gas_weight != 1.0) {
@@ -232,8 +232,8 @@ void flag_massive_cells(const StepContext& context, const Matter& matter, int le
   if (context.options.refine.mass_scalar >= 0) {
     const mesh::BlockLayout& layout = context.mesh.layout();
     double* gas = context.mesh.fields(level).blocks(LevelFields::k_now);
-    const auto scalar =
-        context.options.hydro.place(hydro::passive_scalar_name(context.options.refine.mass_scalar));
+    const auto scalar = context.options.hydro.variable_index(
+        hydro::passive_scalar_name(context.options.refine.mass_scalar));
     cells.whole = {gas, layout.stride_slot};
     cells.share = {gas + std::int64_t{scalar.value()} * layout.stride_variable, layout.stride_slot};
     cells.least_share = context.options.refine.mass_scalar_above;

@@ -82,7 +82,7 @@ namespace {
 
 // Index of a variable from its name in snapshots.
 int field_index(const std::string& name, const hydro::HydroOptions& gas) {
-  if (const auto place = gas.place(name)) return *place;
+  if (const auto place = gas.variable_index(name)) return *place;
   const auto known = shown_names(gas.variables());
   const std::string help = suggestion(name, known, "did you mean ");
   throw InputError("refine: unknown field \"{}\"; {}expected {}", name,

@@ -164,7 +164,7 @@ constexpr const char* k_floored_turn = "floored_angular_momentum";
 void add_energy_budget(Attributes& attributes, const EnergyBudget& budget) {
   attributes.set(k_budget_begun, std::int64_t{budget.begun});
   for (const auto& [name, member] : k_budget) attributes.set(name, budget.*member);
-  if (budget.counts_withheld) attributes.set("energy_spared", budget.spared);
+  if (budget.counts_withheld) attributes.set("energy_spared", budget.withheld_work);
 }
 
 void add_run_state(MeshContents& contents, const RunState& state, const AmrOptions& options) {
@@ -268,7 +268,7 @@ EnergyBudget read_energy_budget(const Hdf5Reader& file, bool counts_withheld) {
       budget.*member = finite_attribute(file, "/header", name);
   }
   budget.counts_withheld = counts_withheld;
-  if (counts_withheld) budget.spared = read_later_total(file, "energy_spared");
+  if (counts_withheld) budget.withheld_work = read_later_total(file, "energy_spared");
   return budget;
 }
 

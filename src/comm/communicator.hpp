@@ -86,22 +86,22 @@ class Communicator {
   // Collective.
   template <Number T>
   void max_in_place(std::span<T> values) const {
-    reduce(values, mpi::Operation::max);
+    all_reduce(values, mpi::Operation::max);
   }
   // Replaces each value by its minimum over all ranks. Collective.
   template <Number T>
   void min_in_place(std::span<T> values) const {
-    reduce(values, mpi::Operation::min);
+    all_reduce(values, mpi::Operation::min);
   }
   // Replaces each value by its sum over all ranks. Collective.
   template <Integer T>
   void sum_in_place(std::span<T> values) const {
-    reduce(values, mpi::Operation::sum);
+    all_reduce(values, mpi::Operation::sum);
   }
   // Replaces each value by the bitwise or over all ranks. Collective.
   template <Integer T>
   void bitwise_or_in_place(std::span<T> values) const {
-    reduce(values, mpi::Operation::bit_or);
+    all_reduce(values, mpi::Operation::bit_or);
   }
 
   // Sum over the ranks below this one; 0 on rank 0. Collective.
@@ -157,12 +157,12 @@ class Communicator {
     return std::signed_integral<T> ? mpi::Scalar::int64 : mpi::Scalar::uint64;
   }
   template <Number T>
-  void reduce(std::span<T> values, mpi::Operation operation) const {
+  void all_reduce(std::span<T> values, mpi::Operation operation) const {
     mpi::all_reduce(*comm_, values.data(), values.size(), scalar<T>(), operation);
   }
   template <Number T>
   T reduced(T value, mpi::Operation operation) const {
-    reduce(std::span<T>(&value, 1), operation);
+    all_reduce(std::span<T>(&value, 1), operation);
     return value;
   }
 

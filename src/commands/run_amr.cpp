@@ -286,7 +286,7 @@ class AmrModel final : public Model {
  private:
   gravity::PowerSpectrum power_spectrum() {
     const Matter& matter = simulation_.matter();
-    const mesh::LentField density = matter.density_of_equal_clouds();
+    const mesh::OptionallyOwnedField density = matter.density_of_equal_clouds();
     // Ranks without base blocks also have a gas field, without data.
     std::optional<gravity::BlockField> gas;
     if (matter.has_gas()) gas = matter.gas_density(0);

@@ -30,7 +30,7 @@ class Gravity {
           FourierSchedule schedule = FourierSchedule::host);
 
   // Density of all gravitating matter on own blocks of a level, evaluated at every solve.
-  using Attracting = std::function<mesh::LentField(int level)>;
+  using Attracting = std::function<mesh::OptionallyOwnedField(int level)>;
   // Sets the gravitating density; the default is the gas density.
   void set_attracting(Attracting density) { sources_.density = std::move(density); }
   // Sets Newton's constant in code units for all later solves.

@@ -46,9 +46,9 @@ struct SolverSetting {
 
 // Gravitating matter at the time of a solve.
 struct Sources {
-  std::function<mesh::LentField(int level)> density;  // density of own blocks
-  double mean = 0.0;                                  // mean of the density, in a periodic domain
-  double constant = 1.0;                              // Newton's constant in code units
+  std::function<mesh::OptionallyOwnedField(int level)> density;  // density of own blocks
+  double mean = 0.0;      // mean of the density, in a periodic domain
+  double constant = 1.0;  // Newton's constant in code units
   double scale_factor = 1.0;
 };
 

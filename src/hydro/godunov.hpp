@@ -127,7 +127,7 @@ class GodunovStates {
       const int end = fractions_.end[n];
       if (end > n) {
         put_fractions<Predicts || reach != 1, V>(inside, fractions_, n, end, departure, most,
-                                                 above_lowest(cell), faces_of, put);
+                                                 relative_to_lowest_pressure(cell), faces_of, put);
         n = end;
       } else {
         put_other(n);
@@ -140,7 +140,7 @@ class GodunovStates {
   template <class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void sense_shocks(const Cell& cell, const Put& put) const {
     if (!senses_shocks_) return;
-    find_transverse_shocks<V>(above_lowest(cell), gas_.gamma,
+    find_transverse_shocks<V>(relative_to_lowest_pressure(cell), gas_.gamma,
                               [&](int axis, const V& strength)
                                   OCTANT_INLINE_LAMBDA { put(k_cell_centre, axis, strength); });
   }
@@ -184,7 +184,7 @@ class GodunovStates {
   // Accessor for the primitive variables around a cell, with pressures relative to the lowest
   // pressure of the cold curve, which may be negative. Differences are unchanged.
   template <class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION decltype(auto) above_lowest(const Cell& cell) const {
+  KOKKOS_FORCEINLINE_FUNCTION decltype(auto) relative_to_lowest_pressure(const Cell& cell) const {
     if constexpr (std::is_same_v<G, IdealGas> || k_is_isothermal<G>) {
       return (cell);
     } else {

@@ -256,7 +256,7 @@ GasVariables HydroOptions::variables() const {
   return all;
 }
 
-std::optional<int> HydroOptions::place(const std::string& name) const {
+std::optional<int> HydroOptions::variable_index(const std::string& name) const {
   const auto names = shown_names(variables());
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) return std::nullopt;

@@ -278,9 +278,9 @@ struct HydroOptions {
   int first_scalar() const { return k_hydro_variables + has_dual_energy(); }
   // Index of a variable by name, such as "density", "velocity_x" or that of a scalar; no value for
   // other names.
-  std::optional<int> place(const std::string& name) const;
+  std::optional<int> variable_index(const std::string& name) const;
   // Index of the first of spin_variables(); -1 if cells store no angular momentum.
-  int spin() const { return place("spin_x").value_or(-1); }
+  int spin() const { return variable_index("spin_x").value_or(-1); }
   // Variables that are fractions, and their mixtures.
   FractionGroups fractions() const;
   // Ghost cells of a block that a sweep reads.

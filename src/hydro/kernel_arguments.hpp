@@ -13,9 +13,9 @@ namespace octant::hydro {
 
 // Accelerations as functions of velocity and position: the uniform acceleration and the inertial
 // forces of a rotating frame.
-class PointSources {
+class ExternalAcceleration {
  public:
-  PointSources(const HydroOptions& options, const SweepArguments& sweep)
+  ExternalAcceleration(const HydroOptions& options, const SweepArguments& sweep)
       : any_(options.acceleration != std::array<double, 3>{}),
         frame_(options.frame),
         angle_(sweep.dt * options.frame.angular_velocity) {
@@ -149,7 +149,7 @@ struct KernelArguments {
   bool diffuses_shear;     // true for HLL: BarotropicFluxes averages tangential velocities
   bool steepens_contacts;  // steepens parabolas of Runge-Kutta schemes
   mesh::Frame frame;
-  PointSources sources;
+  ExternalAcceleration sources;
   bool balanced;  // hydro.well_balanced; requires `stratification`
   Stratification stratification;
   bool guards_entropy;     // true with DualEnergy::overwrite: see guard_entropy()

@@ -164,14 +164,15 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
     OCTANT_UNROLL(8)
     for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5) * kick[n];
     if constexpr (Profile::is_curved) {
-      State<V> above_lowest = w;
+      State<V> relative_to_lowest_pressure = w;
       if constexpr (!std::is_same_v<G, IdealGas>)
-        above_lowest[k_pressure] = w[k_pressure] - V(this->gas_.cold.lowest_pressure());
+        relative_to_lowest_pressure[k_pressure] =
+            w[k_pressure] - V(this->gas_.cold.lowest_pressure());
       if (inside) {
-        tilt<0>(above_lowest, half_step.vx, h_, modulus, x);
-        tilt<1>(above_lowest, half_step.vy, h_, modulus, y);
+        tilt<0>(relative_to_lowest_pressure, half_step.vx, h_, modulus, x);
+        tilt<1>(relative_to_lowest_pressure, half_step.vy, h_, modulus, y);
       }
-      tilt<2>(above_lowest, half_step.vz, h_, modulus, z);
+      tilt<2>(relative_to_lowest_pressure, half_step.vz, h_, modulus, z);
     }
     OCTANT_UNROLL(8)
     for (int n = 0; n < Base::reconstructed; ++n)
@@ -233,7 +234,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
   }
 
   double h_;  // dt / (2 span dx), with the span of profiles
-  PointSources sources_;
+  ExternalAcceleration sources_;
   Stratification stratification_;
 };
 

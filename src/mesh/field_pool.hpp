@@ -53,12 +53,13 @@ class FieldPool {
 };
 
 // Field of blocks, which owns its memory if the field was allocated for the caller only.
-struct LentField {
+struct OptionallyOwnedField {
   BlockField field;
   DeviceArray<double> memory = {};
 
-  LentField(const BlockField& lasting) : field(lasting) {}
-  LentField(const BlockField& made, DeviceArray<double> in) : field(made), memory(std::move(in)) {}
+  OptionallyOwnedField(const BlockField& lasting) : field(lasting) {}
+  OptionallyOwnedField(const BlockField& made, DeviceArray<double> in)
+      : field(made), memory(std::move(in)) {}
 };
 
 }  // namespace octant::mesh

@@ -53,7 +53,7 @@ const Column& Kind::column(const std::string& of_name) const {
   return *found;
 }
 
-int Kind::place(const std::string& of_name) const {
+int Kind::column_index(const std::string& of_name) const {
   const Column* end = &column(of_name);
   return static_cast<int>(std::count_if(columns.data(), end, [&](const Column& column) {
     return column.is_real() == end->is_real();

@@ -47,7 +47,7 @@ struct Kind {
   const Column& column(const std::string& of_name) const;
   // Index of a column among those of its type, for ParticleSet::extra_real(index) or
   // extra_integer(index).
-  int place(const std::string& of_name) const;
+  int column_index(const std::string& of_name) const;
   // Number of real columns.
   int real_columns() const;
   // Number of integer columns.

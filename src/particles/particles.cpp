@@ -296,7 +296,7 @@ std::vector<double> Particles::read_masses(std::span<const std::int64_t> own) co
 ColumnValues Particles::read_column(const std::string& of_name,
                                     std::span<const std::int64_t> own) const {
   using Rows = std::vector<std::int32_t>;
-  const int place = kind_.place(of_name);
+  const int place = kind_.column_index(of_name);
   if (kind_.column(of_name).is_real()) return read_reals(k_real_columns + place, 1, own);
   return read(own, 1, [place](const ParticleSet& set, const Rows& rows, int) {
     return set.integers(place, rows);
@@ -330,7 +330,7 @@ ParticleBatch Particles::batch_of(std::span<const Word> rows) const {
     if (kind_.has_mass) batch.mass.push_back(real(k_mass));
     batch.id.push_back(row.back());
     for (const Column& column : kind_.columns) {
-      const int place = k_real_columns + kind_.place(column.name);
+      const int place = k_real_columns + kind_.column_index(column.name);
       auto& values = batch.columns.at(column.name);
       if (column.is_real()) std::get<0>(values).push_back(real(place));
       else

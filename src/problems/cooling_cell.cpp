@@ -41,7 +41,7 @@ class CoolingCell final : public Problem {
     const subgrid::GasUnits units(setup.units);
     hydrogen_ = units.hydrogen;
     temperature_ = units.temperature;
-    metals_index_ = setup.hydro.place("metals");
+    metals_index_ = setup.hydro.variable_index("metals");
     lower_ = setup.geometry.lower();
     upper_ = setup.geometry.upper();
   }

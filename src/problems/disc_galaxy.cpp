@@ -171,7 +171,7 @@ class DiscGalaxy final : public Problem {
     hydrogen_ = units.hydrogen;
     kelvin_ = 1.0 / units.temperature;
     gravity_ = setup.G * solar_mass_ / kiloparsec_;  // G in code velocity^2 kpc / Msun
-    metals_index_ = setup.hydro.place("metals");
+    metals_index_ = setup.hydro.variable_index("metals");
     radius_ = std::numeric_limits<double>::infinity();
     for (int d = 0; d < 3; ++d) {
       const double lower = setup.geometry.lower()[d], upper = setup.geometry.upper()[d];

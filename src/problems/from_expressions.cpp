@@ -171,7 +171,7 @@ class ExpressionProblem final : public Problem {
                          known.empty() ? "metals are added by [cooling], [stars] and [supernovae]"
                                        : fmt::format("expected {}", fmt::join(known, ", ")));
       given.push_back(name);
-      species_indices_.push_back(hydro.place(name).value());
+      species_indices_.push_back(hydro.variable_index(name).value());
       const bool is_fraction = variables[species_indices_.back()].unit == "1";
       allowed_.push_back(is_fraction ? Allowed::fraction : Allowed::finite);
     }
@@ -190,7 +190,7 @@ class ExpressionProblem final : public Problem {
                          known.empty() ? "[radiation] adds fields"
                                        : fmt::format("expected {}", fmt::join(known, ", ")));
       given.push_back(name);
-      field_indices_.push_back(hydro.place(name).value());
+      field_indices_.push_back(hydro.variable_index(name).value());
       const bool is_density = variables[field_indices_.back()].vector_axis < 0;
       allowed_.push_back(is_density ? Allowed::not_negative : Allowed::finite);
     }

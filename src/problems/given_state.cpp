@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t k_cells_at_a_time = 1 << 16;
 
 int place_of(const std::string& name, const hydro::HydroOptions& hydro) {
-  const auto place = hydro.place(name);
+  const auto place = hydro.variable_index(name);
   if (place && *place >= hydro.first_scalar()) return *place;
   throw InputError("the initial state has \"{}\", which is not a scalar of this run", name);
 }

@@ -241,7 +241,7 @@ class Binary final : public StarsInGas {
     }
     if (was_set("problem.separation")) check_separation(setup.geometry);
     StarsInGas::prepare(setup);
-    const auto traced = setup.hydro.place("scalar_1");
+    const auto traced = setup.hydro.variable_index("scalar_1");
     if (!traced)
       throw InputError(
           "problem.name = \"binary\" requires hydro.scalars = 2, one for the gas of each star");

@@ -41,7 +41,7 @@ struct GasState {
   double pressure = 1.0;
   // Concentrations of the passive scalars; missing ones are 0, surplus ones ignored.
   std::vector<double> scalars{};
-  // Concentrations of other scalars by index, HydroOptions::place("name"); missing ones have the
+  // Concentrations of other scalars by index, HydroOptions::variable_index("name"); missing ones have the
   // initial value of the process that declares them.
   std::vector<std::pair<int, double>> others{};
   // Values of separate fields by index; missing ones have their initial value.
@@ -54,7 +54,7 @@ void store_state(const GasState& state, const hydro::HydroOptions& options, cons
 
 // Position and time of inflow: the centre of a cell beyond an inflow boundary (axis 0-2, side 0
 // below or 1 above).
-struct InflowPlace {
+struct InflowPoint {
   int axis, side;
   Position centre;
   double time;
@@ -126,7 +126,7 @@ class Problem {
   }
 
   // Gas that enters through inflow boundaries. Must depend on the argument alone.
-  virtual GasState inflow_state(const InflowPlace&) const { return {}; }
+  virtual GasState inflow_state(const InflowPoint&) const { return {}; }
   // Returns a function for the inflow states at the cell centres of a lattice.
   virtual LatticeStates inflow_states(int axis, int side, const Lattice& centres) const;
   // True if the inflow changes with time.

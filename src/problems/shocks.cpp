@@ -43,7 +43,7 @@ class Riemann final : public Problem {
     return mixture(below_, above_, snapped(fraction_below), gamma_);
   }
 
-  GasState inflow_state(const InflowPlace& place) const override {
+  GasState inflow_state(const InflowPoint& place) const override {
     return place.side == 0 ? below_ : above_;
   }
 
@@ -195,7 +195,7 @@ class RadiativeShock final : public Problem {
   }
 
   GasState initial_state(const Position&, double) const override { return gas_; }
-  GasState inflow_state(const InflowPlace&) const override { return gas_; }
+  GasState inflow_state(const InflowPoint&) const override { return gas_; }
 
  private:
   double speed_ = 200.0, hydrogen_density_ = 1.0, temperature_over_mu_ = 1e4;

@@ -236,7 +236,7 @@ GasState StarsInGas::initial_state(const Position& centre, double cell_size) con
   return gas;
 }
 
-GasState StarsInGas::inflow_state(const InflowPlace& place) const {
+GasState StarsInGas::inflow_state(const InflowPoint& place) const {
   return initial_state(place.centre, 0.0);
 }
 

@@ -79,7 +79,7 @@ class StarsInGas : public Problem {
   void keep_files() override { keeps_files_ = true; }
   double begin(const Communicator& communicator) override;
   GasState initial_state(const Position& centre, double cell_size) const override;
-  GasState inflow_state(const InflowPlace& place) const override;
+  GasState inflow_state(const InflowPoint& place) const override;
   void measure(const ProblemContext& context) override;
   void add_columns(Columns& columns) const override;
 

@@ -273,7 +273,7 @@ void StoredGas::find_quantities(const hydro::HydroOptions& hydro) {
             "velocity_z"};
   for (const std::string& name : file_.children(level_of(0))) {
     if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
-    const auto place = hydro.place(name);
+    const auto place = hydro.variable_index(name);
     if (!place || *place < hydro.first_scalar())
       throw InputError("'{}': {}/{} is not a gas variable of this run; its scalars are: {}",
                        file_.path(), level_of(0), name,

@@ -113,7 +113,7 @@ void SwarmInGas::prepare(const ProblemSetup& setup) {
   hydrogen_ = units.hydrogen;
   temperature_ = units.temperature;
   solar_mass_ = constants::k_solar_mass / setup.units.mass;
-  metals_index_ = setup.hydro.place("metals");
+  metals_index_ = setup.hydro.variable_index("metals");
   lower_ = setup.geometry.lower();
   upper_ = setup.geometry.upper();
   for (std::size_t n = 0; n < positions_.size(); ++n)

@@ -20,7 +20,7 @@ from running import (
 Array = NDArray[np.float64]
 LOCAL = ("hydro.equation_of_state=locally_isothermal", "hydro.sound_speed=1")
 # Temperature proportional to 1 / sqrt(R^2 + s^2), as in a disc of constant opening angle.
-COOLER_OUTSIDE = (*LOCAL, "hydro.sound_speed_exponent=-0.5")
+COOLER_OUTSIDE = (*LOCAL, "hydro.sound_speed_exponent=-0.5", "hydro.sound_speed_radius=1")
 SOFTENED = (*COOLER_OUTSIDE, "hydro.sound_speed_softening=0.7")
 
 # --- gas at rest ----------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ BAD_VALUES = {
         ["hydro.sound_speed_softening = 0", "infinite", "softening length"],
     ),
     "negative_softening": (["hydro.sound_speed_softening=-1"], ["softening", "-1", ">= 0"]),
-    "no_radius": (["hydro.sound_speed_radius=0"], ["hydro.sound_speed_radius", "> 0"]),
+    "no_radius": (["hydro.sound_speed_radius=0"], ["hydro.sound_speed_radius > 0", "-0.5"]),
     "steep": (["hydro.sound_speed_exponent=9"], ["hydro.sound_speed_exponent", "9", "<= 4"]),
     "centre": (["hydro.sound_speed_centre=[1, 2]"], ["sound_speed_centre", "three"]),
     "axis": (["hydro.sound_speed_axis=w"], ["hydro.sound_speed_axis", '"w"']),
@@ -284,6 +284,7 @@ def test_a_bad_value_is_refused(tmp_path: Path, case: str) -> None:
     "override",
     [
         "hydro.sound_speed_exponent=-0.5",
+        "hydro.sound_speed_radius=2",
         "hydro.sound_speed_softening=1",
         "hydro.sound_speed_centre=[0, 0, 0]",
         "hydro.sound_speed_axis=x",

@@ -31,8 +31,9 @@ void declare_profile(ParameterSchema& schema, EosOptions& eos) {
       "hydro.sound_speed_radius", eos.sound_speed_radius,
       {.unit = "length",
        .meaning = "Distance R_0 from the axis at which the sound speed of locally isothermal "
-                  "gas without softening is hydro.sound_speed",
-       .above = 0.0});
+                  "gas without softening is hydro.sound_speed; required with an exponent other "
+                  "than 0",
+       .min = 0});
   schema.add("hydro.sound_speed_softening", eos.sound_speed_softening,
              {.unit = "length",
               .meaning = "Softening length s of the distance in the sound speed of locally "
@@ -177,6 +178,7 @@ void check_unused(const EosOptions& eos) {
     const char* const local = "\"locally_isothermal\"";
     forbid(eos.sound_speed_exponent != unset.sound_speed_exponent, "hydro.sound_speed_exponent",
            local);
+    forbid(eos.sound_speed_radius > 0.0, "hydro.sound_speed_radius", local);
     forbid(eos.sound_speed_softening > 0.0, "hydro.sound_speed_softening", local);
     forbid(!eos.sound_speed_centre.empty(), "hydro.sound_speed_centre", local);
     forbid(eos.sound_speed_axis != unset.sound_speed_axis, "hydro.sound_speed_axis", local);
@@ -244,6 +246,11 @@ void EosOptions::set_profile(const mesh::Geometry& geometry, int dimensions) {
   if (!sound_speed_centre.empty() && sound_speed_centre.size() != 3)
     throw InputError("hydro.sound_speed_centre has {} numbers; expected three, x, y and z",
                      sound_speed_centre.size());
+  if (sound_speed_radius == 0.0)
+    throw InputError(
+        "hydro.sound_speed_exponent = {} requires hydro.sound_speed_radius > 0, the distance from "
+        "the axis at which the sound speed is hydro.sound_speed",
+        sound_speed_exponent);
   profile.exponent = sound_speed_exponent;
   profile.inverse_square_radius = 1.0 / (sound_speed_radius * sound_speed_radius);
   profile.square_softening = sound_speed_softening * sound_speed_softening;

@@ -53,7 +53,7 @@ struct EosOptions {
   EquationOfState kind = EquationOfState::ideal;
   double sound_speed = 0.0;                       // hydro.sound_speed
   double sound_speed_exponent = 0.0;              // hydro.sound_speed_exponent
-  double sound_speed_radius = 1.0;                // hydro.sound_speed_radius
+  double sound_speed_radius = 0.0;                // hydro.sound_speed_radius
   double sound_speed_softening = 0.0;             // hydro.sound_speed_softening
   std::vector<double> sound_speed_centre;         // hydro.sound_speed_centre; empty: of the domain
   ProfileAxis sound_speed_axis = ProfileAxis::z;  // hydro.sound_speed_axis

@@ -22,7 +22,7 @@ std::vector<Emitted> photons_of_stars(const SyncPoint& sync, const particles::Pa
   const particles::ParticleSet& set = stars.set(level.number);
   const auto rows = particles::select_rows(set.count(), IsStar{});
   const auto real = [&](const char* name) {
-    return set.reals(particles::k_real_columns + stars.kind().place(name), rows);
+    return set.reals(particles::k_real_columns + stars.kind().column_index(name), rows);
   };
   const auto births = real("birth_time"), masses = real("initial_mass"),
              metallicities = real("metallicity");

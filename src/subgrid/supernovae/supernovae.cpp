@@ -286,12 +286,12 @@ class Supernovae final : public Process {
     const particles::Kind& kind = stars.kind();
     const particles::ParticleSet& set = stars.set(level);
     const auto real = [&](const char* name) {
-      return particles::k_real_columns + kind.place(name);
+      return particles::k_real_columns + kind.column_index(name);
     };
     const bool once = options_.population == Population::single;
     const auto rows = particles::select_rows(
         set.count(), supernovae::MayExplode{once, set.columns().mass,
-                                            set.extra_real(kind.place("initial_mass"))});
+                                            set.extra_real(kind.column_index("initial_mass"))});
     const auto births = set.reals(real("birth_time"), rows);
     const auto initials = set.reals(real("initial_mass"), rows);
     const auto metallicities = set.reals(real("metallicity"), rows);

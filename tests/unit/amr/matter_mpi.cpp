@@ -61,7 +61,7 @@ TEST(Matter, adds_the_densities_of_its_kinds_in_their_order) {
   const double expected = (k_gas + dark) + stars;
   ASSERT_NE(expected, (k_gas + stars) + dark);
 
-  const mesh::LentField lent = matter.density(0);
+  const mesh::OptionallyOwnedField lent = matter.density(0);
   const gravity::BlockField density = lent.field;
   double densest = 0.0;
   for (const int slot : simulation.mesh().blocks(0).own()) {

@@ -20,13 +20,13 @@ TEST(GasVariables, are_in_the_order_of_storage) {
             (std::vector<std::string>{"density", "velocity_x", "velocity_y", "velocity_z",
                                       "pressure", "entropy", "scalar_0", "scalar_1", "metals"}));
   EXPECT_EQ(options.variable_count(), 9);
-  EXPECT_EQ(options.place("density"), int{k_density});
-  EXPECT_EQ(options.place("pressure"), int{k_pressure});
-  EXPECT_EQ(options.place("entropy"), k_entropy);
-  EXPECT_EQ(options.place("scalar_0"), options.first_scalar());
-  EXPECT_EQ(options.place("metals"), 8);
-  EXPECT_EQ(options.place("metal"), std::nullopt);
-  EXPECT_EQ(HydroOptions{}.place("entropy"), std::nullopt);
+  EXPECT_EQ(options.variable_index("density"), int{k_density});
+  EXPECT_EQ(options.variable_index("pressure"), int{k_pressure});
+  EXPECT_EQ(options.variable_index("entropy"), k_entropy);
+  EXPECT_EQ(options.variable_index("scalar_0"), options.first_scalar());
+  EXPECT_EQ(options.variable_index("metals"), 8);
+  EXPECT_EQ(options.variable_index("metal"), std::nullopt);
+  EXPECT_EQ(HydroOptions{}.variable_index("entropy"), std::nullopt);
 }
 
 TEST(GasVariables, say_what_is_stored_of_each_and_who_brought_it) {

@@ -38,8 +38,8 @@ TEST(StoreState, a_gas_cell_finds_the_state_again) {
 
 TEST(StoreState, scalars_begin_as_the_problem_says_or_else_as_declared) {
   const hydro::HydroOptions options = gas_with_metals();
-  const int passive = 2 * options.place("scalar_0").value();
-  const int metals = 2 * options.place("metals").value();
+  const int passive = 2 * options.variable_index("scalar_0").value();
+  const int metals = 2 * options.variable_index("metals").value();
   const auto silent = stored({.density = 2.0}, options);
   EXPECT_EQ(silent[passive], 0.0);
   EXPECT_EQ(silent[metals], 2.0 * 0.02);
