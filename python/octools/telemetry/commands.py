@@ -58,18 +58,51 @@ def scaling(
         typer.Option(
             "--output",
             "-o",
-            help="Output file of the plot. (default: scaling.png)",
+            help="Output file of the plot. (default: scaling.png, or scaling_model.png)",
             callback=output_file,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MACHINE",
+            help="Predict scaling on a machine: name, TOML file, or output of `octant bench "
+            "collectives --json`.",
+        ),
+    ] = None,
+    ranks: Annotated[
+        str, typer.Option(help="Numbers of ranks for which --model predicts scaling.")
+    ] = "64,256,1024,4096,16384,65536,131072",
+    updates: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Cell updates per coarse step and rank, on the first of --ranks. (default: those "
+            "of the run)",
+        ),
+    ] = None,
+    fit_ranks: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Largest number of ranks of the runs to which the model is fitted; the others are "
+            "compared with it. (default: all)",
         ),
     ] = None,
 ) -> None:
     """Report and plot scaling with ranks and threads, as a whole, by solver and by phase."""
-    from octools.telemetry.scaling import save_scaling
-    from octools.telemetry.scaling import scaling as measure
     from octools.telemetry.several import Runs
 
-    destination = output or Path("scaling.png")
     with Runs(runs) as several:
+        if model is not None:
+            from octools.scaling_model.command import predict
+
+            predict(several, model, ranks, updates, fit_ranks, output or Path("scaling_model.png"))
+            return
+        from octools.telemetry.scaling import save_scaling
+        from octools.telemetry.scaling import scaling as measure
+
+        destination = output or Path("scaling.png")
         found = measure(several)
     print(found.to_text())
     save_scaling(found, destination)
