@@ -22,6 +22,7 @@ from octools.scaling_model.model import (
     curve,
     fit,
     planning,
+    random_imbalance,
     total,
 )
 from octools.scaling_model.pencils import Flow
@@ -251,6 +252,12 @@ def test_fit_of_two_runs_of_one_size() -> None:
     assert (b.fixed, 1e6 * b.per_update) == pytest.approx((0.2, 0.8))
 
 
+def test_random_costs_of_blocks_average_out() -> None:
+    assert random_imbalance(1, 4, 0.5) == 1
+    assert random_imbalance(1024, 4, 0.5) == pytest.approx(1 + 0.5 * math.sqrt(math.log(1024) / 2))
+    assert random_imbalance(1024, 16, 0.5) < random_imbalance(1024, 4, 0.5)
+
+
 # --- telemetry -----------------------------------------------------------------------------------
 
 
@@ -319,6 +326,10 @@ def test_time_of_a_stage() -> None:
         sent * (12 / 15) / (1e10 / 4) + 2 * sent * (3 / 15) / 1e9
     )
     assert seconds["halos"] == pytest.approx(2 * 8 * 4 * 64 / 2.5e9)
+    # four ranks of a node have the same part of z: transposes in y stay on it, exchanges in z do not
+    pencils = Flow((8, 8, 64), (4, 4), "ptdma").seconds(MACHINE, 0.0)
+    assert pencils["x-y transposes"] == pytest.approx(2 * 2 * 8 * 256 * (3 / 4) / 1e9)
+    assert pencils["z exchanges"] == pytest.approx(4 * 8 * 16 * 4 * (3 / 4) / 2.5e9)
 
 
 # --- command -------------------------------------------------------------------------------------

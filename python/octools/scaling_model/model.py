@@ -242,6 +242,15 @@ def planning(machine: Machine, ranks: int, blocks: float) -> float:
     return seconds + (PLANNING_BYTES * planned / machine.node_bytes_per_second if ranks > 1 else 0)
 
 
+def random_imbalance(ranks: int, blocks_per_rank: float, variation: float) -> float:
+    """Return the ratio of maximum to mean load of a placement that ignores the costs of blocks.
+
+    It is the expected maximum of `ranks` normal variables, to leading order; `variation` is the
+    standard deviation of the cost of a block over its mean.
+    """
+    return 1 + variation * math.sqrt(2 * math.log(ranks) / blocks_per_rank)
+
+
 def total(prediction: Mapping[str, Mapping[str, float]]) -> float:
     """Return the seconds of a coarse step."""
     return sum(sum(causes.values()) for causes in prediction.values())

@@ -1,6 +1,6 @@
 """Communication of incompressible flow in closed form: transposes, tridiagonal systems and halos.
 
-A grid is divided among p_y x p_z ranks into pencils along x. Bytes are those that a rank sends in
+A grid is divided among p_y x p_z ranks into pencils along x; rank y + p_y z has part y, z. Bytes are those that a rank sends in
 one of the three stages of a step; they agree with the counts of `octant bench dns`.
 """
 
@@ -82,8 +82,8 @@ class Flow:
         along_y, along_z = self.process_grid
         return {
             "computation": cell_seconds * self.cells_per_rank,
-            "x-y transposes": self._all_to_all(machine, self.bytes_in_y(), along_y, along_z),
-            "z exchanges": self._all_to_all(machine, self.bytes_in_z(), along_z, 1),
+            "x-y transposes": self._all_to_all(machine, self.bytes_in_y(), along_y, 1),
+            "z exchanges": self._all_to_all(machine, self.bytes_in_z(), along_z, along_y),
             "halos": self.halo_bytes() * machine.ranks_per_node / machine.node_bytes_per_second,
             "messages": self.messages() * machine.message_seconds + 8 * machine.latency_seconds,
         }
