@@ -63,7 +63,7 @@ def tiles(*shape: int) -> tuple[str, ...]:
 
 STAR = (ROOT / "examples/rotating_star.toml").read_text().partition("[output]")[0]
 CASES = {
-    "gas": Case(HOT_SPHERES, 6, tiles(2, 2, 2), tiles(2, 2, 1)),
+    "gas": Case(HOT_SPHERES, 16, tiles(2, 2, 2), tiles(1, 1, 1)),
     "galaxies": Case(
         GALAXIES_IN_A_BOX, 16,
         ("mesh.base_cells=[32,32,32]", "cosmology.box=12.0", *QUIET), QUIET,

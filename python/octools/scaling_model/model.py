@@ -281,8 +281,6 @@ def _component(name: str, runs: Sequence[Recorded]) -> Component:
     having = [(run, run.components.get(name, Counts())) for run in runs]
     names = dict.fromkeys(each for _, counts in having for each in counts.exchanges)
     exchanges = tuple(_exchange(each, having) for each in names)
-    kernel = sum(counts.kernel_seconds for _, counts in having)
-    busy = sum(counts.busy for _, counts in having)
     trees = [
         counts.routes / decomposition.tree_messages(run.ranks)
         for run, counts in having
@@ -291,7 +289,7 @@ def _component(name: str, runs: Sequence[Recorded]) -> Component:
     per_update, per_surface, fixed = _busy_coefficients(having, bool(exchanges))
     return Component(
         name, per_update, per_surface, fixed,
-        kernel_fraction=min(1.0, kernel / busy) if busy else 0.0,
+        kernel_fraction=_mean([counts.kernel_fraction for _, counts in having]),
         launches=_mean([counts.launches for _, counts in having]),
         reductions=_mean([counts.reductions for run, counts in having if run.ranks > 1])
         or _mean([counts.reductions for _, counts in having]),

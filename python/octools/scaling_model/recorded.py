@@ -48,8 +48,11 @@ class Counts:
         Collective calls.
     routes
         Messages through the tree of ranks.
-    launches, kernel_seconds
-        Kernels and their time.
+    elapsed
+        Seconds without waiting and collective calls of the mean rank, in which other programs may
+        have run, too.
+    launches, kernel_fraction
+        Kernels, and the fraction of `elapsed` in which they ran.
     exchanges
         By name.
     """
@@ -58,8 +61,9 @@ class Counts:
     busiest: float = 0.0
     reductions: float = 0.0
     routes: float = 0.0
+    elapsed: float = 0.0
     launches: float = 0.0
-    kernel_seconds: float = 0.0
+    kernel_fraction: float = 0.0
     exchanges: dict[str, Sent] = field(default_factory=dict)
 
 
@@ -107,13 +111,13 @@ class Recorded:
 
 
 def record(name: str, telemetry: Telemetry) -> Recorded:
-    """Read a run, without its first step, in which buffers are allocated and backends compared."""
+    """Read a run, without its first step (allocations, tests of backends) and last (output)."""
     telemetry.require_steps()
     steps = int(telemetry.value(f"select count(*) from steps where {_LATER}"))
     about = telemetry.files.metadata
     ranks, model = int(about["ranks"]), about.get("model", "amr")
     if steps < 1:
-        raise OctoolsError(f"{telemetry.files.directory} has one step; expected two or more")
+        raise OctoolsError(f"{telemetry.files.directory} has fewer than three steps")
     updates, blocks = telemetry.rows(
         f"select avg(updates), avg(blocks) from steps where {_LATER}"
     )[1][0]  # fmt: skip
@@ -134,8 +138,8 @@ def record(name: str, telemetry: Telemetry) -> Recorded:
     )  # fmt: skip
 
 
-# Steps after the first one, unless it is the only one.
-_LATER = "step > (select min(step) from steps)"
+# Steps between the first and the last one.
+_LATER = "step > (select min(step) from steps) and step < (select max(step) from steps)"
 
 
 def _owned(model: str) -> str:
@@ -149,7 +153,7 @@ def _owned(model: str) -> str:
       when name = 'gravity' then 'gravity, base level' {cases} end"""
     return f"""
 with recursive known as (
-  select step, rank, task, parent, phase, name, calls, cpu_ns, bytes, {own} as own
+  select step, rank, task, parent, phase, name, calls, cpu_ns, self_ns, bytes, {own} as own
   from phases where {_LATER}),
 owned as (
   select *, own as component from known where parent < 0
@@ -166,14 +170,17 @@ def _read_phases(
 per_rank as (
   select coalesce(component, '{OTHER}') as component, rank,
     coalesce(sum(cpu_ns) filter (phase not in ('wait', 'collective')), 0) as busy,
+    coalesce(sum(self_ns) filter (phase not in ('wait', 'collective')), 0) as elapsed,
     coalesce(sum(calls) filter (phase = 'collective'), 0) as reductions
   from owned group by all)
-select component, sum(busy) / 1e9, max(busy) / 1e9, sum(reductions) from per_rank group by 1"""
+select component, sum(busy) / 1e9, max(busy) / 1e9, sum(elapsed) / 1e9,
+  sum(reductions) from per_rank group by 1"""
     ranks = int(telemetry.files.metadata["ranks"])
-    for component, busy, busiest, reductions in telemetry.rows(query)[1]:
+    for component, busy, busiest, elapsed, reductions in telemetry.rows(query)[1]:
         counts = found[component]
         counts.busy = busy / rows
         counts.busiest = busiest * ranks / rows
+        counts.elapsed = elapsed / rows
         counts.reductions = reductions / rows
 
 
@@ -203,11 +210,13 @@ def _read_kernels(
 ) -> None:  # fmt: skip
     query = f"""{_owned(model)}
 select coalesce(o.component, '{OTHER}'), sum(k.calls), sum(k.duration_ns) / 1e9
-from kernels k left join owned o on k.step = o.step and k.rank = o.rank and k.task = o.task
-where k.step > (select min(step) from steps) group by 1"""
+from (select * from kernels where {_LATER}) k
+left join owned o on k.step = o.step and k.rank = o.rank and k.task = o.task group by 1"""
     for component, launches, seconds in telemetry.rows(query)[1]:
-        found[component].launches = launches / rows
-        found[component].kernel_seconds = seconds / rows
+        counts = found[component]
+        counts.launches = launches / rows
+        if counts.elapsed > 0:
+            counts.kernel_fraction = min(1.0, seconds / rows / counts.elapsed)
 
 
 def _granularity(telemetry: Telemetry) -> list[tuple[float, float]]:
