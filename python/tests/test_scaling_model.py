@@ -327,7 +327,7 @@ def test_time_of_a_stage() -> None:
         sent * (12 / 15) / (1e10 / 4) + 2 * sent * (3 / 15) / 1e9
     )
     assert seconds["halos"] == pytest.approx(2 * 8 * 4 * 64 / 2.5e9)
-    # four ranks of a node have the same part of z: transposes in y stay on it, exchanges in z do not
+    # four ranks of a node have the same part of z: only transposes in y stay on the node
     pencils = Flow((8, 8, 64), (4, 4), "ptdma").seconds(MACHINE, 0.0)
     assert pencils["x-y transposes"] == pytest.approx(2 * 2 * 8 * 256 * (3 / 4) / 1e9)
     assert pencils["z exchanges"] == pytest.approx(4 * 8 * 16 * 4 * (3 / 4) / 2.5e9)

@@ -4,9 +4,10 @@
     tests/measure/scaling_counts.py [--ranks 8 32 128] [--backends p2p ksection] [--output DIR]
 
 Each rank has a cube of 8^3 cells in blocks of 4^3 with a hot sphere in its centre, which is refined
-once: the same work on any number of ranks, in a periodic box. Counts are those of the mean and of the
-busiest rank in a coarse step after the first one, from telemetry. Times are not measured. The 128
-processes share the cores of one machine and need about 10 GB.
+once: the same work on any number of ranks, in a periodic box. Counts are those of the mean and of
+the busiest rank in a coarse step after the first one, from telemetry. Times are not measured. The
+128 processes share the cores of one machine and need about 6 GB. Runs that DIR contains are not
+repeated.
 """
 
 import argparse
@@ -18,13 +19,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "python"))
 
 from octools.scaling_model.decomposition import parts, tree_messages
+
 from running import run_well
 from telemetry_tables import ask
 
 CELLS = 8  # of a rank along an axis
 STEPS = 4
 
-# Distance from the centre of the unit cube that contains a point.
+# dx, dy, dz: distance from the centre of the unit cube that contains a point.
 HOT_SPHERES = """
 [problem]
 name = "expression"
@@ -80,9 +82,9 @@ def count(folder: Path, ranks: int, backend: str) -> None:
         f"comm.exchange={backend}",
         f"time.max_steps={STEPS}",
     )
-    run = run_well(
-        folder / f"{backend}_{ranks}", HOT_SPHERES, *settings, ranks=ranks, timeout=3600
-    )  # fmt: skip
+    run = folder / f"{backend}_{ranks}"
+    if not (run / "telemetry").is_dir():
+        run_well(run, HOT_SPHERES, *settings, ranks=ranks, timeout=3600)
     numbers = {"ranks": f"{ranks}.0", "steps": f"{STEPS - 1}.0"}
     ((messages, most, sent, most_sent),) = ask(run, SENT.format(**numbers))
     ((updates, most_updates, memory),) = ask(run, WORK.format(**numbers))
@@ -105,8 +107,8 @@ def main() -> int:
     parser.add_argument("--backends", nargs="+", default=["p2p", "ksection"])
     parser.add_argument("--output", type=Path, help="keep the runs in this folder")
     options = parser.parse_args()
-    print("backend   ranks   updates   at most  exchanges  messages  at most  kB  at most"
-          "  reductions  tree  MB at most")  # fmt: skip
+    print("backend   ranks   updates  at most  exchanges  messages  at most      kB  at most"
+          " reductions  tree MB at most")  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.output or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)

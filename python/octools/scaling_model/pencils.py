@@ -1,7 +1,8 @@
 """Communication of incompressible flow in closed form: transposes, tridiagonal systems and halos.
 
-A grid is divided among p_y x p_z ranks into pencils along x; rank y + p_y z has part y, z. Bytes are those that a rank sends in
-one of the three stages of a step; they agree with the counts of `octant bench dns`.
+A grid is divided among p_y x p_z ranks into pencils along x; rank y + p_y z has part y, z. Bytes
+are those that a rank sends in one of the three stages of a step; they agree with the counts of
+`octant bench dns`.
 """
 
 from __future__ import annotations
