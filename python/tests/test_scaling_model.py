@@ -5,6 +5,8 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from conftest import Call
 from made_up_run import MadeUpRun
@@ -21,6 +23,7 @@ from octools.scaling_model.model import (
     Program,
     curve,
     fit,
+    non_negative_fit,
     planning,
     random_imbalance,
     total,
@@ -238,6 +241,15 @@ def test_fit_finds_the_coefficients_of_made_runs() -> None:
     assert sent_bytes(found, other)[0] == pytest.approx(sent_bytes(found, other)[1])
 
 
+def test_coefficients_are_not_negative() -> None:
+    """Values that fall where a column grows: the second coefficient is 0."""
+    matrix = np.array([[1.0, 1.0], [1.0, 2.0]])
+    assert non_negative_fit(matrix, np.array([3.0, 5.0])) == pytest.approx([1, 2])
+    first, second = non_negative_fit(matrix, np.array([2.0, 1.0]))
+    assert second == 0
+    assert first == pytest.approx((1 / 2 + 1) / (1 / 4 + 1))  # least relative deviations
+
+
 def test_fit_of_two_runs_of_one_size() -> None:
     runs = [
         recorded(1, 1e6, {"a": Counts(busy=1.0), "b": Counts(busy=1.0)}),
@@ -283,6 +295,32 @@ def test_counts_of_a_run(tmp_path: Path) -> None:
     assert run.granularity == [
         (pytest.approx(0.25), pytest.approx(1 / 8)), (pytest.approx(0.75), pytest.approx(1 / 24)),
     ]  # fmt: skip
+
+
+def rename_tasks(run: Path, old: tuple[str, str], new: str) -> None:
+    """Rename the tasks of a phase and name in the telemetry of a run."""
+    for path in (run / "telemetry").glob("phases-*.parquet"):
+        table = pq.read_table(path)
+        names = [
+            new if (row["phase"], row["name"]) == old else row["name"] for row in table.to_pylist()
+        ]
+        place = table.schema.get_field_index("name")
+        pq.write_table(table.set_column(place, "name", [names]), path)
+
+
+def test_nested_tasks_belong_to_the_outermost_component(tmp_path: Path) -> None:
+    """Sweeps within the exchange of ghost data count for the exchange, as does its packing."""
+    made = MadeUpRun(ranks=2, steps=4).write(tmp_path / "run")
+    rename_tasks(made, ("other", "exchange"), "ghost data")
+    rename_tasks(made, ("pack", "ghosts"), "sweep")
+    with Telemetry(made) as telemetry:
+        run = record("run", telemetry)
+    exchange = run.components["ghost exchange"]
+    # three rounds of packing, a message to one other rank, and unpacking; no waiting
+    assert exchange.busy == pytest.approx(3 * (20_000 + 3_000 + 15_000) * 1e-9)
+    assert exchange.exchanges["ghosts"].messages == 3
+    assert exchange.launches == 0
+    assert run.components["hydro"].launches == 3
 
 
 # --- offloading ----------------------------------------------------------------------------------
