@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import Call
-from made_up_run import MadeUpRun
+from made_up_run import ARROW, MadeUpRun
 
 from octools.errors import OctoolsError
 from octools.scaling_model import decomposition
@@ -24,14 +25,15 @@ from octools.scaling_model.model import (
     curve,
     fit,
     non_negative_fit,
-    planning,
+    planning_seconds,
     random_imbalance,
     total,
 )
 from octools.scaling_model.pencils import Flow
-from octools.scaling_model.recorded import Counts, Recorded, Sent, record
+from octools.scaling_model.recorded import Counts, Planning, Recorded, Sent, record
 from octools.scaling_model.report import messages, predicted_busy, sent_bytes
 from octools.telemetry.database import Telemetry
+from octools.telemetry.schema import TABLES
 
 MACHINE = Machine(
     name="test", source="", latency_seconds=1e-6, message_seconds=1e-7,
@@ -42,7 +44,7 @@ MACHINE = Machine(
 
 def recorded(ranks: int, updates: float, counts: dict[str, Counts]) -> Recorded:
     """Return a run with blocks so small that they do not limit the balance."""
-    return Recorded(f"r{ranks}", ranks, updates, 100.0, [(1.0, 1e-9)], 0.0, 0.0, counts)
+    return Recorded(f"r{ranks}", ranks, updates, 100.0, [(1.0, 1e-9)], None, 0.0, counts)
 
 
 # --- decomposition -------------------------------------------------------------------------------
@@ -141,7 +143,7 @@ def component(**changes: object) -> Component:
 
 
 def program(*components: Component, granularity: float = 1e-9) -> Program:
-    return Program(components, 1e6, 1e6, [(1.0, granularity)], 100.0, 0.0)
+    return Program(components, 1e6, 1e6, [(1.0, granularity)], 100.0)
 
 
 def test_each_cause_has_its_time() -> None:
@@ -194,8 +196,11 @@ def test_reductions_stop_a_small_component() -> None:
 
 
 def test_kernels_of_a_gpu_are_faster_and_are_launched() -> None:
-    device = replace(MACHINE, kernel_speed=10.0, launch_seconds=5e-6)
-    causes = program(component()).predict(device, 1, 1e6)["hydro"]
+    device = replace(
+        MACHINE, kernel_speed=10.0, launch_seconds=5e-6, transfer_bytes_per_second=2e10
+    )
+    causes = program(component(copied_bytes=40.0)).predict(device, 1, 1e6)["hydro"]
+    assert causes["transfers"] == pytest.approx(40e6 / 2e10)
     assert causes[IDEAL] == pytest.approx(1e-2 * (0.5 + 0.05))
     assert causes["launches"] == pytest.approx(5e-5)
 
@@ -209,9 +214,14 @@ def test_transforms_of_larger_grids_take_more_passes() -> None:
 
 
 def test_placement_has_one_planner_or_one_in_each_zone() -> None:
-    assert planning(MACHINE, 1, 1e6) == pytest.approx(17e-3)
-    assert planning(MACHINE, 16_384, 1e6) == pytest.approx(17e-3 + 1.6e-3)
-    assert planning(MACHINE, 131_072, 32e6) == pytest.approx(17e-3 + 1.6e-3)
+    one, zones = Planning(0.5, 1e-8, 0), Planning(0.5, 1e-8, 4096)
+    assert planning_seconds(one, MACHINE, 1, 1e6) == pytest.approx(0.5e-2)
+    assert planning_seconds(one, MACHINE, 131_072, 32e6) == pytest.approx(16e6 * (1e-8 + 1.6e-9))
+    assert planning_seconds(zones, MACHINE, 131_072, 32e6) == pytest.approx(5e5 * (1e-8 + 1.6e-9))
+    assert planning_seconds(zones, MACHINE, 64, 1e6) == pytest.approx(5e5 * (1e-8 + 1.6e-9))
+    balanced = replace(program(component(name="load balance")), planning=one)
+    causes = balanced.predict(MACHINE, 4, 4e6)["load balance"]
+    assert causes["planning"] == pytest.approx(planning_seconds(one, MACHINE, 4, 400))
 
 
 def test_fit_finds_the_coefficients_of_made_runs() -> None:
@@ -276,7 +286,7 @@ def test_random_costs_of_blocks_average_out() -> None:
 def test_counts_of_a_run(tmp_path: Path) -> None:
     """Three rounds of ghost data, two kernels each, and one reduction in a step."""
     parts = {("gravity", 0): 4_000_000, ("gravity", 1): 2_000_000, ("black_holes", 0): 1_000_000}
-    made = MadeUpRun(ranks=4, steps=5, cells=10_000, parts=parts).write(tmp_path / "run")
+    made = MadeUpRun(ranks=4, steps=18, cells=10_000, parts=parts).write(tmp_path / "run")
     with Telemetry(made) as telemetry:
         run = record("run", telemetry)
     assert (run.ranks, run.updates, run.blocks) == (4, 4 * 3 * 10_000, 32)
@@ -291,6 +301,8 @@ def test_counts_of_a_run(tmp_path: Path) -> None:
     other = run.components["other"]
     assert other.reductions == 1
     assert other.exchanges["ghosts"].messages == 3 * 2
+    # two of sixteen steps place blocks on two levels, by one planner of 32 blocks
+    assert run.planning == Planning(2 / 16, pytest.approx(2 * 150e-6 / 32), 0)
     # blocks: levels 0 and 1 have two and six blocks on each of four ranks
     assert run.granularity == [
         (pytest.approx(0.25), pytest.approx(1 / 8)), (pytest.approx(0.75), pytest.approx(1 / 24)),
@@ -321,6 +333,25 @@ def test_nested_tasks_belong_to_the_outermost_component(tmp_path: Path) -> None:
     assert exchange.exchanges["ghosts"].messages == 3
     assert exchange.launches == 0
     assert run.components["hydro"].launches == 3
+
+
+def test_copies_belong_to_components(tmp_path: Path) -> None:
+    made = MadeUpRun(ranks=2, steps=4, window=4).write(tmp_path / "run")
+    (steps,) = (made / "telemetry").glob("steps-*.parquet")
+    columns = [(name, ARROW[kind]) for name, (kind, _) in TABLES["copies"].items()]
+    schema = pa.schema(columns).with_metadata(pq.read_schema(steps).metadata)
+    copied = {"segment": 0, "rank": 0, "name": "gravity", "cargo": "fields", "way": "to_host"}
+    rows = [
+        copied | {"step": step, "level": level, "copies": 1, "bytes": 1000 * (level + 1)}
+        for step in range(4)
+        for level in (0, 1)
+    ]
+    path = steps.with_name(steps.name.replace("steps", "copies"))
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
+    with Telemetry(made) as telemetry:
+        run = record("run", telemetry)
+    assert run.components["gravity, base level"].copied_bytes == 1000 / 2
+    assert run.components["gravity, refined levels"].copied_bytes == 2000 / 2
 
 
 # --- offloading ----------------------------------------------------------------------------------

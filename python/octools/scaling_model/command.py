@@ -53,5 +53,9 @@ def rank_numbers(text: str) -> list[int]:
 
 def _assumptions(machine: Machine, program: Program) -> str:
     text = f"machine {machine.name}: {machine.source}; communication does not overlap"
-    copied = f"{program.copied_bytes:.3g} bytes per update between host and device"
-    return f"{text}; {copied}" if machine.has_gpu else text
+    copied = sum(component.copied_bytes for component in program.components)
+    return (
+        f"{text}; {copied:.3g} bytes per update between host and device"
+        if machine.has_gpu
+        else text
+    )

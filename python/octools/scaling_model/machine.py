@@ -118,6 +118,8 @@ def _machine(name: str, table: Mapping[str, Any], where: str) -> Machine:
     for positive in ("node_bytes_per_second", "memory_bytes_per_second", "rank_speed"):
         if getattr(machine, positive) <= 0:
             raise OctoolsError(f"{where}: expected {positive} > 0")
+    if machine.has_gpu and machine.transfer_bytes_per_second <= 0:
+        raise OctoolsError(f"{where}: a GPU requires transfer_bytes_per_second > 0")
     if machine.ranks_per_node < 1 or machine.taper >= 1:
         raise OctoolsError(f"{where}: expected ranks_per_node >= 1 and taper < 1")
     return machine

@@ -13,14 +13,10 @@ from numpy.typing import NDArray
 from octools.errors import OctoolsError
 from octools.scaling_model import decomposition
 from octools.scaling_model.machine import Machine
-from octools.scaling_model.recorded import VOLUME_EXCHANGES, Counts, Recorded
+from octools.scaling_model.recorded import VOLUME_EXCHANGES, Counts, Planning, Recorded
 
-# Placement by one planner (docs/papers/cplx.md): 22 ms for 1.3 million blocks, and 16 bytes that
-# each block sends to it. Above this number of ranks, zones of 4096 ranks have planners.
-PLANNING_SECONDS = 1.7e-8
+# Bytes that a planner receives of each block (docs/placement.md).
 PLANNING_BYTES = 16.0
-ONE_PLANNER = 16_384
-ZONE_RANKS = 4096
 
 # Efficiency below which a component has stopped to scale.
 STOPPED = 0.5
@@ -104,8 +100,8 @@ class Component:
         Collective calls, and rounds through the tree of ranks.
     exchanges
         Exchanges between ranks.
-    plans
-        True if blocks are placed.
+    copied_bytes
+        Bytes between host and device per update.
     """
 
     name: str
@@ -117,7 +113,7 @@ class Component:
     reductions: float
     routes: float
     exchanges: tuple[Exchange, ...]
-    plans: bool = False
+    copied_bytes: float = 0.0
 
     @property
     def is_hierarchical(self) -> bool:
@@ -147,8 +143,8 @@ class Program:
         Cell updates per coarse step of the recorded run with the fewest ranks, by rank.
     recorded_updates, granularity, blocks
         Updates per step, granularity and number of blocks of this run.
-    copied_bytes
-        Bytes between host and device per update.
+    planning
+        Placement by planners, a part of the load balance.
     """
 
     components: tuple[Component, ...]
@@ -156,7 +152,7 @@ class Program:
     recorded_updates: float
     granularity: Sequence[tuple[float, float]]
     blocks: float
-    copied_bytes: float
+    planning: Planning | None = None
 
     def imbalance(self, ranks: int, updates: float) -> float:
         """Return the ratio of maximum to mean load if the most expensive blocks cannot be divided.
@@ -191,11 +187,13 @@ class Program:
             offload = component.kernel_fraction * (1 - 1 / machine.kernel_speed)
             causes = {name: seconds * (1 - offload) for name, seconds in causes.items()}
             causes["launches"] = component.launches * machine.launch_seconds
+            copied = component.copied_bytes * updates
+            causes["transfers"] = copied / machine.transfer_bytes_per_second
         causes["imbalance"] = imbalance * causes[IDEAL]
         causes |= _communication(component, machine, ranks, updates, growth)
-        if component.plans:
+        if self.planning and component.name == "load balance":
             blocks = self.blocks * ranks * updates / self.recorded_updates
-            causes["planning"] = planning(machine, ranks, blocks)
+            causes["planning"] = planning_seconds(self.planning, machine, ranks, blocks)
         return causes
 
     def _growth(self, component: Component, updates: float) -> float:
@@ -234,12 +232,13 @@ def _communication(
     }
 
 
-def planning(machine: Machine, ranks: int, blocks: float) -> float:
-    """Return the seconds of a placement by one planner, or by one in each zone."""
-    zone = ranks if ranks <= ONE_PLANNER else ZONE_RANKS
-    planned = blocks * zone / ranks
-    seconds = PLANNING_SECONDS * planned
-    return seconds + (PLANNING_BYTES * planned / machine.node_bytes_per_second if ranks > 1 else 0)
+def planning_seconds(
+    planning: Planning, machine: Machine, ranks: int, blocks: float
+) -> float:  # fmt: skip
+    """Return the seconds of placements per coarse step; zones work in parallel."""
+    zone = min(ranks, planning.zone_ranks or ranks)
+    received = PLANNING_BYTES / machine.node_bytes_per_second if ranks > 1 else 0.0
+    return planning.per_step * blocks * zone / ranks * (planning.block_seconds + received)
 
 
 def random_imbalance(ranks: int, blocks_per_rank: float, variation: float) -> float:
@@ -273,7 +272,7 @@ def fit(runs: Sequence[Recorded]) -> Program:
     components = tuple(_component(name, runs) for name in names)
     return Program(
         components, first.updates_per_rank, first.updates, first.granularity, first.blocks,
-        first.copied_bytes / first.updates_per_rank if first.updates else 0.0,
+        next((run.planning for run in runs if run.planning and run.ranks > 1), None),
     )  # fmt: skip
 
 
@@ -295,7 +294,7 @@ def _component(name: str, runs: Sequence[Recorded]) -> Component:
         or _mean([counts.reductions for _, counts in having]),
         routes=_mean(trees),
         exchanges=exchanges,
-        plans=name == "load balance",
+        copied_bytes=_mean([counts.copied_bytes / run.updates_per_rank for run, counts in having]),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from octools.telemetry.database import Telemetry
 from octools.telemetry.several import SOLVERS
 
 # Exchanges in which a rank sends parts of its volume to many ranks: transposes of transforms.
-VOLUME_EXCHANGES = ("gravity pencils", "gravity boxes", "transpose")
+VOLUME_EXCHANGES = ("gravity pencils", "transpose")
 ROUTE = "route"
 OTHER = "other"
 
@@ -53,6 +53,8 @@ class Counts:
         have run, too.
     launches, kernel_fraction
         Kernels, and the fraction of `elapsed` in which they ran.
+    copied_bytes
+        Bytes copied between host and device, or that would be copied.
     exchanges
         By name.
     """
@@ -64,7 +66,31 @@ class Counts:
     elapsed: float = 0.0
     launches: float = 0.0
     kernel_fraction: float = 0.0
+    copied_bytes: float = 0.0
     exchanges: dict[str, Sent] = field(default_factory=dict)
+
+
+# Most ranks of a zone with a planner of its own; other policies have one planner.
+ZONES = {"zonal": 4096, "node": 4096, "cdp_chunked": 512}
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Placement of blocks by planners.
+
+    Attributes
+    ----------
+    per_step
+        Placements in a coarse step.
+    block_seconds
+        Time of a planner for each of its blocks.
+    zone_ranks
+        Most ranks of a zone; 0 for one planner.
+    """
+
+    per_step: float
+    block_seconds: float
+    zone_ranks: int
 
 
 @dataclass(frozen=True)
@@ -82,8 +108,8 @@ class Recorded:
     granularity
         By level: fraction of the cost of all blocks, and cost of the most expensive block over the
         cost of the level.
-    copied_bytes
-        Bytes copied between host and device per coarse step and rank, or that would be copied.
+    planning
+        None if regions of space are distributed without planners.
     data_bytes
         Bytes of fields and particles of all ranks.
     components
@@ -95,7 +121,7 @@ class Recorded:
     updates: float
     blocks: float
     granularity: Sequence[tuple[float, float]]
-    copied_bytes: float
+    planning: Planning | None
     data_bytes: float
     components: Mapping[str, Counts]
 
@@ -125,16 +151,14 @@ def record(name: str, telemetry: Telemetry) -> Recorded:
     _read_phases(telemetry, model, ranks * steps, found)
     _read_exchanges(telemetry, model, ranks * steps, found)
     _read_kernels(telemetry, model, ranks * steps, found)
-    per_step = f"/ {ranks * steps}.0"
-    copied = telemetry.value(
-        f"select coalesce(sum(bytes), 0) {per_step} from copies where {_LATER}"
-    )
+    _read_copies(telemetry, model, ranks * steps, found)
     data = telemetry.value(
         f"select coalesce(sum(data_bytes), 0) / {steps}.0 from ranks where {_LATER}"
     )
     return Recorded(
         name, ranks, float(updates), float(blocks), _granularity(telemetry),
-        float(copied), float(data), dict(found),
+        _planning(telemetry, steps, float(blocks)),
+        float(data), dict(found),
     )  # fmt: skip
 
 
@@ -142,15 +166,19 @@ def record(name: str, telemetry: Telemetry) -> Recorded:
 _LATER = "step > (select min(step) from steps) and step < (select max(step) from steps)"
 
 
-def _owned(model: str) -> str:
-    """Return the query for the rows of phases with the component of their outermost known part."""
-    parts = COMPONENTS.get(model, {})
+def _component(model: str) -> str:
+    """Return the SQL expression for the component of a part of the program by name and level."""
     cases = " ".join(
         f"when name in ({', '.join(map(repr, names))}) then '{component}'"
-        for component, names in parts.items()
+        for component, names in COMPONENTS.get(model, {}).items()
     )
-    own = f"""case when name = 'gravity' and level > 0 then 'gravity, refined levels'
+    return f"""case when name = 'gravity' and level > 0 then 'gravity, refined levels'
       when name = 'gravity' then 'gravity, base level' {cases} end"""
+
+
+def _owned(model: str) -> str:
+    """Return the query for the rows of phases with the component of their outermost known part."""
+    own = _component(model)
     return f"""
 with recursive known as (
   select step, rank, task, parent, phase, name, calls, cpu_ns, self_ns, bytes, {own} as own
@@ -219,6 +247,15 @@ left join owned o on k.step = o.step and k.rank = o.rank and k.task = o.task gro
             counts.kernel_fraction = min(1.0, seconds / rows / counts.elapsed)
 
 
+def _read_copies(
+    telemetry: Telemetry, model: str, rows: int, found: dict[str, Counts]
+) -> None:  # fmt: skip
+    query = f"""select coalesce({_component(model)}, '{OTHER}'), sum(bytes) from copies
+      where {_LATER} group by 1"""
+    for component, size in telemetry.rows(query)[1]:
+        found[component].copied_bytes = size / rows
+
+
 def _granularity(telemetry: Telemetry) -> list[tuple[float, float]]:
     """Return, by level, its fraction of the cost and its most expensive block over its cost."""
     query = f"""
@@ -229,3 +266,16 @@ select sum(cost), sum(most) from by_level group by level order by level"""
     rows = [(float(cost), float(most)) for cost, most in telemetry.rows(query)[1] if cost]
     total = sum(cost for cost, _ in rows)
     return [(cost / total, most / cost) for cost, most in rows]
+
+
+def _planning(telemetry: Telemetry, steps: int, blocks: float) -> Planning | None:
+    """Return the placements by planners, from the table `placement`."""
+    rows = telemetry.rows(
+        f"""select count(distinct step), sum(duration_ns) / 1e9, any_value(policy)
+        from placement where {_LATER}"""
+    )[1]
+    placements, seconds, policy = rows[0]
+    if not placements:
+        return None
+    zone = ZONES.get(policy, 0)
+    return Planning(placements / steps, seconds / (placements * blocks), zone)
