@@ -17,7 +17,7 @@ struct StarsInFrame {
   static constexpr int k_most = 2;
   StarProfile stars[k_most] = {};
   double attraction[k_most] = {0.0, 0.0};  // G m of each star over ambient p / rho
-  double ambient_density = 0.0;            // at the surface of the first star and inside
+  double ambient_density = 0.0;            // density at the surface of the first star and inside
   int count = 1;
   double axis[3] = {0.0, 0.0, 0.0};  // position of the centre of mass
   double cosine = 1.0, sine = 0.0;   // cosine and sine of the rotation angle

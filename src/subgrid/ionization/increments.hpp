@@ -63,7 +63,7 @@ struct Densities {
     for (int n = 0; n < k_unknowns; ++n) y[n] += d[n];
     HI -= d[0];
     HeI -= d[1] + d[2];
-    // HeI is not an unknown, and has rounding errors of the ions of helium as well.
+    // HeI is the only density that both helium ions change, which adds their rounding errors.
     constexpr double rounding = -1e-12;
     const double hydrogen = rounding * absolute(d[0]);
     const double helium = rounding * (absolute(d[1]) + absolute(d[2]));

@@ -56,8 +56,8 @@ struct Rate {
 };
 
 // Fits of Hui & Gnedin to recombination in lambda = 2 T_s / T, with the ionisation temperature T_s:
-//   coefficient lambda^power (1 + y)^-outer,  y = (lambda / scale)^inner,
-// where that to cooling is per temperature.
+//   coefficient lambda^power (1 + y)^-outer,  y = (lambda / scale)^inner.
+// The fit to recombination cooling is divided by the temperature.
 struct RecombinationFit {
   double coefficient, power, log_scale, inner, outer;
 

@@ -109,10 +109,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_possible(const Photochemistry& chemistry, co
 
 // Result of a substep.
 struct Substep {
-  bool is_found;  // the implicit equations are solved
-  double error;   // relative to the tolerance
+  bool is_found;  // true if the implicit equations are solved
+  double error;   // estimated error over the tolerance
   Densities gas;
-  double change[k_changes];  // from k_heated
+  double change[k_changes];  // changes; only those from k_heated on are set
 };
 
 // Changes linearised about the last iterate, whose correction is d.
@@ -151,8 +151,10 @@ KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Conte
 KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Contents& cell,
                                        const Densities& start, const GasRates& rates_0,
                                        double time) {
-  constexpr int most = 15;         // iterations
-  constexpr double precise = 0.1;  // of the tolerance; the rest is its square
+  constexpr int most = 15;  // iterations
+  // Newton's iteration ends if the correction is below this part of the tolerance, because the
+  // remaining error is of second order in the correction.
+  constexpr double precise = 0.1;
   Substep step;
   step.is_found = false;
   step.error = 0.0;

@@ -1,4 +1,4 @@
-// Event laws (apply_events.hpp) for supernova feedback.
+// Models of supernova feedback (kinetic, stochastic thermal, mechanical) for apply_events().
 #pragma once
 
 #include <algorithm>
