@@ -203,7 +203,7 @@ class Hdf5Reader {
 
  private:
   std::int64_t elements_in(const std::string& dataset, RowRange range) const;
-  void read_dataset(const std::string& path, RowRange range, ElementType type,
+  void read_dataset(const std::string& dataset, RowRange range, ElementType type,
                     std::span<std::byte> data) const;
   [[noreturn]] void throw_wrong_attribute(const std::string& object, const std::string& name) const;
   struct State;

@@ -317,8 +317,8 @@ class DomainOcts {
   // Values of a variable on the level with this index in levels(), [oct][cell]. Collective.
   std::vector<double> values(std::size_t level, int variable) const;
   // Returns the level of the finest oct of the domain that contains `cell`, a cell of level
-  // k_finest_ramses_level; `coarsest` if there is no finer one.
-  int level_at(const RamsesPlace& cell, int coarsest) const;
+  // k_finest_ramses_level; `min_level` if there is no finer one.
+  int finest_level_containing(const RamsesPlace& cell, int min_level) const;
 
  private:
   // Octs of a level that this rank sends, with their destinations.

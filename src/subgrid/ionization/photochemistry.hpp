@@ -151,17 +151,17 @@ KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Conte
 KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Contents& cell,
                                        const Densities& start, const GasRates& rates_0,
                                        double time) {
-  constexpr int most = 15;  // iterations
+  constexpr int max_iterations = 15;
   // Newton's iteration ends if the correction is below this part of the tolerance, because the
   // remaining error is of second order in the correction.
-  constexpr double precise = 0.1;
+  constexpr double max_correction = 0.1;
   Substep step;
   step.is_found = false;
   step.error = 0.0;
   step.gas = start;
   double first[k_changes];
   GasRates latest;
-  for (int iteration = 0; iteration < most; ++iteration) {
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
     const GasState gas(chemistry, cell, step.gas);
     if (iteration > 0 && !(chemistry.temperature > 0.0))
       latest = GasRates(gas.temperature, chemistry.on_the_spot);
@@ -181,7 +181,7 @@ KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Co
                is_cool = step.gas.y[k_energy] >= 0.1 * gas.y[k_energy];
     if (!is_cool) step.gas.y[k_energy] = 0.1 * gas.y[k_energy];
     if (!is_inside || !is_cool) continue;
-    if (!(relative_size(chemistry, cell, step.gas, d) <= precise)) continue;
+    if (!(relative_size(chemistry, cell, step.gas, d) <= max_correction)) continue;
     linearize(f, d, step.change);
     if (!is_possible(chemistry, cell, step.change)) continue;
     step.is_found = true;
