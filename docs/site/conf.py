@@ -46,7 +46,7 @@ def formula(writer: Any, node: nodes.Element) -> None:
     """Write a formula as MathML, which browsers show without scripts or fonts from elsewhere."""
     is_block = isinstance(node, nodes.math_block)
     display = "block" if is_block else "inline"
-    # The converter does not know the environment that GitHub requires.
+    # The converter does not support the environment that GitHub requires.
     text = html.unescape(node.astext()).replace("{aligned}", "{align*}")
     text = UPRIGHT.sub(r"\\text{\1}", text)  # which it makes an italic letter
     parts = divided(text) if is_block else [text]
