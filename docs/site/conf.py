@@ -13,6 +13,7 @@ from sphinx.util.logging import getLogger
 
 project = "Octant"
 author = "The Octant authors"
+project_copyright = "2026, The Octant authors"
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_mock_imports = ["octant._octant", "_octant", "yt"]
