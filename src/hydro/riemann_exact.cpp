@@ -40,7 +40,7 @@ KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& 
   const V m_l = l.rho * l.sound, m_r = r.rho * r.sound;
   const V least = V(1e-10) * min(l.p, r.p);
   V p = max(((m_r * l.p + m_l * r.p) + m_l * m_r * (l.u + r.u)) / (m_l + m_r), least);
-  // NOLINTNEXTLINE(misc-redundant-expression): false in lanes that hold no number
+  // NOLINTNEXTLINE(misc-redundant-expression): false in lanes with NaN
   auto unconverged = p == p;
   for (int n = 0; n < iteration_limit && any(unconverged); ++n) {
     const WaveJump<V> jump_l(l, p, gas.gamma), jump_r(r, p, gas.gamma);
