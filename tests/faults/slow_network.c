@@ -68,15 +68,15 @@ static void choose_network(void) {
   state = 0x9E3779B97F4A7C15ULL * (2 * strtoull(variable("NETWORK_SEED"), NULL, 10) + 1);
   for (int n = 0; n < 8; ++n) chance();
   network.late = one_of(0.1, 0.5, 0.95);
-  network.start = one_of(0.02, 0.2, 0.6);
-  network.unseen = one_of(0.0, 0.3, 0.8);
-  network.stall = one_of(0.0, 0.002, 0.02);
-  network.microseconds = (int)one_of(50, 500, 2000);
+  network.start = one_of(0.05, 0.2, 0.6);
+  network.unseen = one_of(0.0, 0.2, 0.5);
+  network.stall = one_of(0.0, 0.0005, 0.005);
+  network.microseconds = (int)one_of(20, 100, 500);
   network.bursts = chance() < 0.3;
   network.backwards = chance() < 0.5;
   const int slow = chance() < 0.3 ? (int)(4 * chance()) : -1;
   const int own = atoi(rank());
-  if (own == slow) network.stall = 0.1;
+  if (own == slow) network.stall = 0.02;
   state += 0xD1342543DE82EF95ULL * (uint64_t)(own + 1);
   for (int n = 0; n < 8; ++n) chance();
 }
