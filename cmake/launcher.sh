@@ -140,8 +140,8 @@ install_packages() {
   fi
   echo "Installing ${missing[*]}" >&2
   "${as_root[@]}" apt-get -qq update >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq -o DPkg::Lock::Timeout=300 install --no-install-recommends "${missing[@]}" > /dev/null < /dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \
+    install --no-install-recommends "${missing[@]}" > /dev/null < /dev/null
 }
 
 # Installs octools into a virtual environment of this clone whenever its description has changed.
