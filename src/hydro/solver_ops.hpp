@@ -59,11 +59,11 @@ class GodunovFluxes {
   // Real gas of a cell, without the density at the face.
   template <class V, class Side>
   KOKKOS_FORCEINLINE_FUNCTION FaceGas<V> face_gas(const Side& side) const {
-    return {side(k_cell_centre, k_exponent_place),
+    return {side(k_cell_energy, k_exponent),
             side(k_cell_energy, k_ratio),
             side(k_cell_energy, k_ratio_by_density),
             side(k_cell_energy, k_ratio_by_pressure),
-            side(k_cell_energy, k_mean_density),
+            side(k_cell_centre, k_mean_density),
             side(k_cell_energy, k_mean_pressure),
             V(0.0),
             &gas_.real};
