@@ -210,9 +210,14 @@ class TabulatedState {
         const double* const from = nodes + static_cast<int>(Traits::lane(first, lane));
         const auto row = [&](int m)
                              OCTANT_INLINE_LAMBDA { return Traits::load(from + m * stride); };
-        V sum = V(Traits::lane(weight.value[0], lane)) * row(0);
-        for (int m = 1; m < 4; ++m)
-          sum = fused_multiply_add(V(Traits::lane(weight.value[m], lane)), row(m), sum);
+        // weight of a row in all lanes; V(number) would also add it to 0
+        const auto of_row = [&](int m) OCTANT_INLINE_LAMBDA {
+          const double number = Traits::lane(weight.value[m], lane);
+          return Traits::generate([&](int) OCTANT_INLINE_LAMBDA { return number; });
+        };
+        V sum = of_row(0) * row(0);
+        OCTANT_UNROLL(4)
+        for (int m = 1; m < 4; ++m) sum = fused_multiply_add(of_row(m), row(m), sum);
         of_lane[lane] = sum;
       }
       OCTANT_UNROLL(4)
