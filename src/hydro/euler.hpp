@@ -126,7 +126,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas
 // `volume` to the specific volume.
 template <class V, class Load, class G>
 KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas, V& volume) {
-  EnergyExpansion<V> energy;
+  EnergyExpansion<V> energy = {};
   return to_primitive(load, gas, volume, energy);
 }
 
@@ -136,7 +136,7 @@ template <class V, class Load, class Store, class G>
 KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store& store,
                                                    const G& gas, int variables) {
   V volume;
-  EnergyExpansion<V> energy;
+  EnergyExpansion<V> energy = {};
   const State<V> w = to_primitive(load, gas, volume, energy);
   OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);

@@ -201,7 +201,7 @@ void gather_stencils(const KernelArguments& a, const BadCell* cells, int count,
         if (!from.from) return;
         const auto load = [&](int n) { return from.from[n * from.stride]; };
         double volume;
-        EnergyExpansion<double> energy;
+        EnergyExpansion<double> energy = {};
         const State<double> w = state_for_scheme(a, view, cell, load, volume, energy);
         for (int n = 0; n < k_hydro_variables; ++n) stencil.at(item / cube, n, x, y, z) = w[n];
         for (int n = k_hydro_variables; n < a.variables; ++n)

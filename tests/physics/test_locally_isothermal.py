@@ -249,9 +249,9 @@ velocity = ["-y", "x", "0"]
 pressure = "1"
 
 [mesh]
-base_cells = [32, 32, 4]
+base_cells = [64, 64, 4]
 lower = [-1.0, -1.0, 0.0]
-upper = [1.0, 1.0, 0.25]
+upper = [1.0, 1.0, 0.125]
 block_size = 4
 max_level = 2
 boundary_x = ["reflecting", "reflecting"]
@@ -259,15 +259,14 @@ boundary_y = ["reflecting", "reflecting"]
 
 [refine]
 gradient_fields = ["density"]
-gradient = [0.3]
-interval = 2
+gradient = [0.4]
 
 [hydro]
 dimensions = 2
 
 [time]
 end = 1.0
-max_steps = 12
+max_steps = 8
 """
 RING_GAS = (*SOFTENED, "hydro.sound_speed=0.5")
 
