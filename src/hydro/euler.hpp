@@ -66,7 +66,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
   w[k_velocity_x] = u[k_momentum_x] * inverse;
   w[k_velocity_y] = u[k_momentum_y] * inverse;
   w[k_velocity_z] = u[k_momentum_z] * inverse;
-  cold = cold_state(w[k_density], gas);
+  set_cold_state(cold, w[k_density], gas);
   w[k_pressure] =
       V(gas.gamma - 1.0) * cold.thermal_energy(u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
   return w;
@@ -113,7 +113,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas
   w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
   if constexpr (std::is_same_v<G, Gas>) {
     if (gas.real.exists()) {
-      energy = cold.expansion(w[k_pressure], V(1.0 / (gas.gamma - 1.0)));
+      cold.expand(w[k_pressure], V(1.0 / (gas.gamma - 1.0)), energy);
       w[k_pressure] = energy[k_mean_pressure];
       return w;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <Kokkos_Array.hpp>
@@ -117,13 +118,6 @@ struct GasAtFace {
   double gamma, pressure_floor;
   FaceGas<V> left, right;
 
-  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& cell_gas, const FaceGas<V>& below,
-                                        const FaceGas<V>& above)
-      : gas(cell_gas),
-        gamma(cell_gas.gamma),
-        pressure_floor(cell_gas.pressure_floor),
-        left(below),
-        right(above) {}
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return gas.lowest_pressure(); }
 };
 
@@ -150,6 +144,13 @@ KOKKOS_FORCEINLINE_FUNCTION ColdState<V> cold_state(const V& density, const Cold
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const Gas& gas) {
   return {density, gas.cold, gas.real};
+}
+
+// Sets `cold` to cold_state(density, gas), without copies of large structures.
+template <class Cold, class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION void set_cold_state(Cold& cold, const V& density, const G& gas) {
+  if constexpr (std::is_same_v<G, Gas>) cold.set(density, gas.cold, gas.real);
+  else cold = cold_state(density, gas);
 }
 
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their

@@ -31,9 +31,10 @@ struct RealGas {
 // Functions of real gas are out of line and compiled once, for double and SimdDouble. Definitions
 // for GPUs, where they are inlined, are in real_gas_functions.hpp.
 
-// Coldest isotherm of a table.
+// Sets `coldest` to the coldest isotherm of a table. (Large structures are not returned: a caller
+// would copy them.)
 template <class V>
-KOKKOS_FUNCTION ColdestGas<V> coldest_gas(V rho, const RealGas& gas);
+KOKKOS_FUNCTION void find_coldest_gas(V rho, const RealGas& gas, ColdestGas<V>& coldest);
 // Total pressure of gas with a thermal pressure. `coldest` is the pressure of the coldest isotherm.
 template <class V>
 KOKKOS_FUNCTION V real_pressure(V rho, V thermal, V coldest, const RealGas& gas);
@@ -64,13 +65,14 @@ enum CellEnergy {
 template <class V>
 struct EnergyExpansion {
   V value[k_cell_energies];
+  KOKKOS_FORCEINLINE_FUNCTION V& operator[](int n) { return value[n]; }
   KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int n) const { return value[n]; }
 };
-// Expansion of the energy of gas with a thermal pressure; per_pressure = 1 / (gamma - 1). `coldest`
-// is unused in gas with radiation.
+// Sets `energy` to that of gas with a thermal pressure; per_pressure = 1 / (gamma - 1). `coldest` is
+// unused in gas with radiation.
 template <class V>
-KOKKOS_FUNCTION EnergyExpansion<V> expand_energy(V rho, V thermal, V per_pressure,
-                                                 const ColdestGas<V>& coldest, const RealGas& gas);
+KOKKOS_FUNCTION void expand_energy(V rho, V thermal, V per_pressure, const ColdestGas<V>& coldest,
+                                   const RealGas& gas, EnergyExpansion<V>& energy);
 // Returns 1 if gas of this density and thermal pressure is beyond the densities of the table, or
 // hotter than the hottest isotherm, otherwise 0. Returns 0 for gas with radiation.
 template <class V>
@@ -84,11 +86,19 @@ struct AnyState : ColdState<V> {
   ColdestGas<V> coldest;          // of a table
 
   AnyState() = default;
-  KOKKOS_FORCEINLINE_FUNCTION AnyState(const V& rho, const ColdCurve& curve, const RealGas& gas)
-      : ColdState<V>(curve.at(rho)), density(rho), real(gas.exists() ? &gas : nullptr) {
-    if (gas.kind != RealGas::table) return;
-    coldest = coldest_gas<V>(rho, gas);
-    this->pressure = coldest.pressure, this->energy = coldest.energy;
+  KOKKOS_FORCEINLINE_FUNCTION AnyState(const V& rho, const ColdCurve& curve, const RealGas& gas) {
+    set(rho, curve, gas);
+  }
+  // Sets the state to that of gas with this density.
+  KOKKOS_FORCEINLINE_FUNCTION void set(const V& rho, const ColdCurve& curve, const RealGas& gas) {
+    density = rho;
+    real = gas.exists() ? &gas : nullptr;
+    if (gas.kind == RealGas::table) {
+      find_coldest_gas<V>(rho, gas, coldest);
+      this->pressure = coldest.pressure, this->energy = coldest.energy;
+    } else {
+      static_cast<ColdState<V>&>(*this) = curve.at(rho);
+    }
   }
 
   // Thermal pressure of gas with this total pressure.
@@ -106,10 +116,10 @@ struct AnyState : ColdState<V> {
     if (real) return real_energy<V>(density, total, per_pressure, *real);
     return ColdState<V>::internal_energy(total, per_pressure);
   }
-  // Expansion of the energy of real gas with this thermal pressure.
-  KOKKOS_FORCEINLINE_FUNCTION EnergyExpansion<V> expansion(const V& thermal,
-                                                           const V& per_pressure) const {
-    return expand_energy<V>(density, thermal, per_pressure, coldest, *real);
+  // Sets `energy` to the expansion of real gas with this thermal pressure.
+  KOKKOS_FORCEINLINE_FUNCTION void expand(const V& thermal, const V& per_pressure,
+                                          EnergyExpansion<V>& energy) const {
+    expand_energy<V>(density, thermal, per_pressure, coldest, *real, energy);
   }
   // rho c^2 of gas with this thermal pressure.
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const V& thermal, double gamma) const {

@@ -8,8 +8,8 @@
 namespace octant::hydro {
 
 template <class V>
-KOKKOS_FUNCTION ColdestGas<V> coldest_gas(V rho, const RealGas& gas) {
-  return TabulatedState<V>(gas.grid, rho).coldest();
+KOKKOS_FUNCTION void find_coldest_gas(V rho, const RealGas& gas, ColdestGas<V>& coldest) {
+  coldest = TabulatedState<V>(gas.grid, rho).coldest();
 }
 
 template <class V>
@@ -53,23 +53,26 @@ KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, const ColdestGas<V>& cold
 // The derivatives at constant pressure and at constant density are related by rho c^2 = K:
 //   rho de/drho = e + p - K de/dp.
 template <class V>
-KOKKOS_FUNCTION EnergyExpansion<V> expand_energy(V rho, V thermal, V per_pressure,
-                                                 const ColdestGas<V>& coldest, const RealGas& gas) {
-  V energy = thermal * per_pressure, volume;
+KOKKOS_FUNCTION void expand_energy(V rho, V thermal, V per_pressure, const ColdestGas<V>& coldest,
+                                   const RealGas& gas, EnergyExpansion<V>& energy) {
+  V internal = thermal * per_pressure, volume;
   ThermalState<V> state;
   if (gas.kind == RealGas::table) {
     state = TabulatedState<V>(gas.grid, rho, coldest).state(thermal, coldest);
-    energy = energy + coldest.energy;
+    internal = internal + coldest.energy;
     volume = coldest.volume;
   } else {
     state = RadiatingState<V>(gas.with_radiation, rho).state(thermal);
     volume = V(1.0) / rho;
   }
-  const V inverse = V(1.0) / state.pressure, ratio = energy * inverse;
+  const V inverse = V(1.0) / state.pressure, ratio = internal * inverse;
   const V by_pressure = state.thermal_by_pressure * per_pressure;
-  const V by_density = ((energy + state.pressure) - state.modulus * by_pressure) * volume;
-  return {{ratio, by_density * inverse, (by_pressure - ratio) * inverse, state.pressure,
-           state.modulus * inverse}};
+  const V by_density = ((internal + state.pressure) - state.modulus * by_pressure) * volume;
+  energy[k_ratio] = ratio;
+  energy[k_ratio_by_density] = by_density * inverse;
+  energy[k_ratio_by_pressure] = (by_pressure - ratio) * inverse;
+  energy[k_mean_pressure] = state.pressure;
+  energy[k_exponent] = state.modulus * inverse;
 }
 
 template <class V>
