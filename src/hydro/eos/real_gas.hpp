@@ -68,8 +68,8 @@ struct EnergyExpansion {
   KOKKOS_FORCEINLINE_FUNCTION V& operator[](int n) { return value[n]; }
   KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int n) const { return value[n]; }
 };
-// Sets `energy` to that of gas with a thermal pressure; per_pressure = 1 / (gamma - 1). `coldest` is
-// unused in gas with radiation.
+// Sets `energy` to that of gas with a thermal pressure; per_pressure = 1 / (gamma - 1). `coldest`
+// is unused in gas with radiation.
 template <class V>
 KOKKOS_FUNCTION void expand_energy(V rho, V thermal, V per_pressure, const ColdestGas<V>& coldest,
                                    const RealGas& gas, EnergyExpansion<V>& energy);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hydro/eos/eos_table.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro::test {
 namespace {
@@ -135,6 +136,29 @@ TEST(RealGas, expands_its_energy_to_second_order) {
           EXPECT_NEAR(expanded / exact, 1.0, 0.5 * change * change) << rho << ' ' << thermal;
         }
     });
+}
+
+TEST(RealGas, has_continuous_energies_at_faces) {
+  const TabulatedGas table(table_of(k_constant), {}, k_gamma);
+  const double rho = 1.3, thermal = 0.9, per_pressure = 1.0 / (k_gamma - 1);
+  for (const RealGas& gas : {gas_with_radiation(), gas_of(table)}) {
+    EnergyExpansion<double> at;
+    AnyState<double>(rho, {}, gas).expand(thermal, per_pressure, at);
+    const double mean = at[k_mean_pressure];
+    const auto energy = [&](double density, double pressure) {
+      const FaceGas<double> face{
+          at[k_exponent], at[k_ratio], at[k_ratio_by_density], at[k_ratio_by_pressure], rho, mean,
+          density,        &gas};
+      return face.internal_energy(pressure, per_pressure);
+    };
+    for (const double change : {-0.1, -0.05, 0.05, 0.1}) {
+      const double below = 1 + change * (1 - 1e-9), above = 1 + change * (1 + 1e-9);
+      EXPECT_NEAR(energy(rho * above, mean) / energy(rho * below, mean), 1.0, 1e-8);
+      EXPECT_NEAR(energy(rho, mean * above) / energy(rho, mean * below), 1.0, 1e-8);
+    }
+    EXPECT_EQ(energy(2 * rho, mean), real_energy(2 * rho, mean, per_pressure, gas));
+    EXPECT_EQ(energy(rho, 2 * mean), real_energy(rho, 2 * mean, per_pressure, gas));
+  }
 }
 
 TEST(EosTable, knows_its_range) {
