@@ -142,8 +142,8 @@ struct KernelArguments {
   bool is_isothermal;            // densities beyond walls follow from pressures
   Barotrope barotrope;           // for BarotropicFluxes
   int variables;
-  int cell_values;  // numbers of a cell that schemes read: primitive variables, in real gas followed
-                    // by EnergyExpansion
+  int cell_values;  // numbers of a cell that schemes read: primitive variables, followed by
+                    // EnergyExpansion in real gas
   FractionGroups fractions;
   int spin;        // index of the first of spin_variables(), or -1
   int dimensions;  // number of axes along which the gas varies; unused by the device schedule
