@@ -5,6 +5,8 @@
 // Comments count the expensive operations, divisions and square roots.
 #pragma once
 
+#include <type_traits>
+
 #include "core/compiler.hpp"
 #include "core/power.hpp"
 #include "hydro/hydro_options.hpp"
@@ -64,7 +66,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
   w[k_velocity_x] = u[k_momentum_x] * inverse;
   w[k_velocity_y] = u[k_momentum_y] * inverse;
   w[k_velocity_z] = u[k_momentum_z] * inverse;
-  cold = cold_state(w[k_density], gas);
+  set_cold_state(cold, w[k_density], gas);
   w[k_pressure] =
       V(gas.gamma - 1.0) * cold.thermal_energy(u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
   return w;
@@ -95,10 +97,12 @@ KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u
   return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
 }
 
-// Primitive variables from conserved ones load(n), with the total pressure and floors. `volume` is
-// the specific volume: a scalar's concentration is load(n) * volume.
+// Primitive variables from conserved ones load(n), with the total pressure and floors. Sets
+// `volume` to the specific volume (a scalar's concentration is load(n) * volume), and `energy` if
+// the gas is real.
 template <class V, class Load, class G>
-KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas, V& volume) {
+KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas, V& volume,
+                                                  EnergyExpansion<V>& energy) {
   State<V> u;
   OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) u[n] = load(n);
@@ -106,20 +110,41 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas
   State<V> w = unfloored_primitive(u, gas, volume, cold);
   if (gas.dual_energy)
     w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], V(load(k_entropy)), gas);
-  w[k_pressure] = cold.total_pressure(max(w[k_pressure], V(gas.pressure_floor)));
+  w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
+  if constexpr (std::is_same_v<G, Gas>) {
+    if (gas.real.exists()) {
+      cold.expand(w[k_pressure], V(1.0 / (gas.gamma - 1.0)), energy);
+      w[k_pressure] = energy[k_mean_pressure];
+      return w;
+    }
+  }
+  w[k_pressure] = cold.total_pressure(w[k_pressure]);
   return w;
 }
 
-// All primitive variables, followed by concentrations. load(n) returns conserved variable n,
-// store(n, value) stores a primitive one.
+// Primitive variables from conserved ones load(n), with the total pressure and floors. Sets
+// `volume` to the specific volume.
+template <class V, class Load, class G>
+KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas, V& volume) {
+  EnergyExpansion<V> energy = {};
+  return to_primitive(load, gas, volume, energy);
+}
+
+// All primitive variables, followed by concentrations and, in real gas, by the expansion of the
+// energy. load(n) returns conserved variable n, store(n, value) stores a primitive one.
 template <class V, class Load, class Store, class G>
 KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store& store,
                                                    const G& gas, int variables) {
   V volume;
-  const State<V> w = to_primitive(load, gas, volume);
+  EnergyExpansion<V> energy = {};
+  const State<V> w = to_primitive(load, gas, volume, energy);
   OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
   for (int n = k_hydro_variables; n < variables; ++n) store(n, load(n) * volume);
+  if constexpr (std::is_same_v<G, Gas>) {
+    OCTANT_UNROLL(8)
+    for (int n = 0; n < k_cell_energies; ++n) store(variables + n, energy[n]);
+  }
 }
 
 // Primitive variables with the thermal pressure, which is not floored. `entropy` is unused without

@@ -161,12 +161,13 @@ struct OneStatePerFace {
 
 // Primitive variables of a cell of a tile as the scheme reads them: relative to a rotating frame
 // and to a hydrostatic stratification, and beyond walls. `load` returns its conserved variables.
+// Sets `volume` to the specific volume, and `energy` if the gas is real.
 template <class Load>
 KOKKOS_FUNCTION State<double> state_for_scheme(const KernelArguments& a, const TileView& view,
                                                const int (&cell)[3], const Load& load,
-                                               double& volume) {
-  State<double> w = a.gas.is_ideal() ? to_primitive<double>(load, a.ideal_gas, volume)
-                                     : to_primitive<double>(load, a.gas, volume);
+                                               double& volume, EnergyExpansion<double>& energy) {
+  State<double> w = a.gas.is_ideal() ? to_primitive<double>(load, a.ideal_gas, volume, energy)
+                                     : to_primitive<double>(load, a.gas, volume, energy);
   w[k_velocity_x] -= a.frame.velocity_x(view.coordinate(a.sweep, 1, cell[1]));
   w[k_velocity_y] -= a.frame.velocity_y(view.coordinate(a.sweep, 0, cell[0]));
   if (a.balanced) {
@@ -200,10 +201,13 @@ void gather_stencils(const KernelArguments& a, const BadCell* cells, int count,
         if (!from.from) return;
         const auto load = [&](int n) { return from.from[n * from.stride]; };
         double volume;
-        const State<double> w = state_for_scheme(a, view, cell, load, volume);
+        EnergyExpansion<double> energy = {};
+        const State<double> w = state_for_scheme(a, view, cell, load, volume, energy);
         for (int n = 0; n < k_hydro_variables; ++n) stencil.at(item / cube, n, x, y, z) = w[n];
         for (int n = k_hydro_variables; n < a.variables; ++n)
           stencil.at(item / cube, n, x, y, z) = load(n) * volume;
+        for (int n = a.variables; n < a.cell_values; ++n)
+          stencil.at(item / cube, n, x, y, z) = energy[n - a.variables];
       });
 }
 
@@ -292,8 +296,8 @@ std::vector<double> fallback_differences(const HydroOptions& options,
   const std::int64_t batch = std::min(count, k_batch_size);
   const auto device_cells = mesh::to_device("bad cells", cells, TransferKind::lists);
   const auto primitives =
-      mesh::uninitialised<double>("stencils", batch * RepairStencil::doubles(reach, a.variables));
-  const RepairStencil stencil{primitives.data(), reach, a.variables};
+      mesh::uninitialised<double>("stencils", batch * RepairStencil::doubles(reach, a.cell_values));
+  const RepairStencil stencil{primitives.data(), reach, a.cell_values};
   const auto surfaces =
       mesh::uninitialised<double>("surfaces", batch * k_stencil_cells * a.variables * ops.points);
   const auto result =

@@ -150,19 +150,15 @@ class GodunovStates {
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const State<V>& w) const {
     return cold_state(w[k_density], gas_).modulus_at(w[k_pressure], gas_.gamma);
   }
-  // Stores rho c^2 / p and the energy of a cell of real gas for Riemann solvers. Returns its
-  // adiabatic bulk modulus.
-  template <class V, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION V put_energy(const State<V>& w, const Put& put) const {
-    const EnergyRatio<V> energy =
-        energy_ratio<V>(w[k_density], w[k_pressure], V(1.0 / (gas_.gamma - 1.0)), gas_.real);
-    put(k_cell_centre, k_exponent_place, V(energy.modulus / w[k_pressure]));
-    put(k_cell_energy, k_ratio, energy.ratio);
-    put(k_cell_energy, k_ratio_by_density, energy.by_density);
-    put(k_cell_energy, k_ratio_by_pressure, energy.by_pressure);
-    put(k_cell_energy, k_mean_density, w[k_density]);
-    put(k_cell_energy, k_mean_pressure, w[k_pressure]);
-    return energy.modulus;
+  // Stores the density and the expansion of the energy of a cell of real gas for Riemann solvers.
+  // Returns its adiabatic bulk modulus.
+  template <class V, class Cell, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION V put_energy(const Cell& cell, const Put& put) const {
+    OCTANT_UNROLL(8)
+    for (int n = 0; n < k_cell_energies; ++n)
+      put(k_cell_energy, n, V(cell(variables_ + n, 0, 0, 0)));
+    put(k_cell_centre, k_mean_density, V(cell(k_density, 0, 0, 0)));
+    return cell(variables_ + k_exponent, 0, 0, 0) * cell(k_pressure, 0, 0, 0);
   }
   // Prevents outflow that is too hot: see limit_face_temperature(). Omitted where pressures may be
   // negative.
@@ -234,11 +230,7 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
                                                [[maybe_unused]] const PositionFunction& position,
                                                const Put& put) const {
     this->template sense_shocks<V>(cell, put);
-    if constexpr (std::is_same_v<G, Gas>) {
-      State<V> w;
-      w[k_density] = cell(k_density, 0, 0, 0), w[k_pressure] = cell(k_pressure, 0, 0, 0);
-      this->put_energy(w, put);
-    }
+    if constexpr (std::is_same_v<G, Gas>) this->template put_energy<V>(cell, put);
     const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
     V min_density = cell(k_density, 0, 0, 0);
     const auto put_axis = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <Kokkos_Array.hpp>
@@ -82,15 +83,16 @@ struct ColdGas : Gas {
 };
 
 // Real gas on one side of a face. Kernels evaluate the equation of state once per cell, and expand
-// e / p around the cell for the energies of the states on its faces. Where a state differs from the
-// cell by more than k_steep, the equation of state is evaluated.
+// e / p around the cell for the energies of the states on its faces. Where density or pressure
+// differ from those of the cell by a fraction above k_near, the energy changes continuously to that
+// of the equation of state, which is used above k_far.
 template <class V>
 struct FaceGas {
-  static constexpr double k_steep = 0.1;  // relative difference of density or pressure
+  static constexpr double k_near = 0.05, k_far = 0.1;
 
   V exponent;  // rho c^2 / p of the cell, also for the states on its faces (Colella & Glaz 1985, J.
                // Comput. Phys. 59, 264)
-  V ratio, by_density, by_pressure;  // as in EnergyRatio
+  V ratio, by_density, by_pressure;  // as in EnergyExpansion
   V cell_density, cell_pressure;     // of the cell
   V density;                         // at the face
   const RealGas* real = nullptr;
@@ -98,11 +100,14 @@ struct FaceGas {
   // Internal energy per volume at the face with this pressure; per_pressure = 1 / (gamma - 1).
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V& pressure, const V& per_pressure) const {
     const V thicker = density - cell_density, stronger = pressure - cell_pressure;
-    const V energy = pressure * (ratio + (by_density * thicker + by_pressure * stronger));
-    const auto is_steep = absolute(thicker) > V(k_steep) * cell_density ||
-                          absolute(stronger) > V(k_steep) * cell_pressure;
-    if (!any(is_steep)) return energy;
-    return select(is_steep, real_energy<V>(density, pressure, per_pressure, *real), energy);
+    const V expanded = pressure * (ratio + (by_density * thicker + by_pressure * stronger));
+    const auto is_beyond = absolute(thicker) > V(k_near) * cell_density ||
+                           absolute(stronger) > V(k_near) * cell_pressure;
+    if (!any(is_beyond)) return expanded;
+    const V change = max(absolute(thicker) / cell_density, absolute(stronger) / cell_pressure);
+    const V share = max(min((change - V(k_near)) * V(1.0 / (k_far - k_near)), V(1.0)), V(0.0));
+    return share * real_energy<V>(density, pressure, per_pressure, *real) +
+           (V(1.0) - share) * expanded;
   }
 };
 
@@ -113,13 +118,6 @@ struct GasAtFace {
   double gamma, pressure_floor;
   FaceGas<V> left, right;
 
-  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& cell_gas, const FaceGas<V>& below,
-                                        const FaceGas<V>& above)
-      : gas(cell_gas),
-        gamma(cell_gas.gamma),
-        pressure_floor(cell_gas.pressure_floor),
-        left(below),
-        right(above) {}
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return gas.lowest_pressure(); }
 };
 
@@ -146,6 +144,13 @@ KOKKOS_FORCEINLINE_FUNCTION ColdState<V> cold_state(const V& density, const Cold
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const Gas& gas) {
   return {density, gas.cold, gas.real};
+}
+
+// Sets `cold` to cold_state(density, gas), without copies of large structures.
+template <class Cold, class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION void set_cold_state(Cold& cold, const V& density, const G& gas) {
+  if constexpr (std::is_same_v<G, Gas>) cold.set(density, gas.cold, gas.real);
+  else cold = cold_state(density, gas);
 }
 
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their

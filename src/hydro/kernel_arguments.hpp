@@ -105,6 +105,7 @@ struct KernelArguments {
         is_isothermal(options.eos.is_isothermal()),
         barotrope(options.eos.barotrope()),
         variables(options.variable_count()),
+        cell_values(variables + (gas.real.exists() ? int{k_cell_energies} : 0)),
         fractions(options.fractions()),
         spin(options.spin()),
         dimensions(options.dimensions),
@@ -141,6 +142,8 @@ struct KernelArguments {
   bool is_isothermal;            // densities beyond walls follow from pressures
   Barotrope barotrope;           // for BarotropicFluxes
   int variables;
+  int cell_values;  // numbers of a cell that schemes read: primitive variables, followed by
+                    // EnergyExpansion in real gas
   FractionGroups fractions;
   int spin;        // index of the first of spin_variables(), or -1
   int dimensions;  // number of axes along which the gas varies; unused by the device schedule

@@ -157,7 +157,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
     }
     const HalfStep<V> half_step(w, h_);
     const auto sound = this->template sound_of<V>(position);
-    const V modulus = find_modulus(sound, put, w, x, y, z, dx, dy, dz);
+    const V modulus = find_modulus(sound, cell, put, w, x, y, z, dx, dy, dz);
     State<V> mid = half_step(w, dx, dy, dz, h_, modulus);
     const Vector<V> kick = sources_.kick_in_frame(
         Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, position);
@@ -187,12 +187,12 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
   // Returns the adiabatic bulk modulus of the cell. Sets the pressure of isothermal gas, its
   // profiles and differences, which follow from the density and the sound speed. Stores the energy
   // of real gas for its fluxes.
-  template <class V, class Sound, class Put, class Profile>
-  KOKKOS_FORCEINLINE_FUNCTION V
-  find_modulus([[maybe_unused]] const Sound& sound, [[maybe_unused]] const Put& put, State<V>& w,
-               [[maybe_unused]] Profile& x, [[maybe_unused]] Profile& y,
-               [[maybe_unused]] Profile& z, [[maybe_unused]] State<V>& dx,
-               [[maybe_unused]] State<V>& dy, [[maybe_unused]] State<V>& dz) const {
+  template <class V, class Sound, class Cell, class Put, class Profile>
+  KOKKOS_FORCEINLINE_FUNCTION V find_modulus(
+      [[maybe_unused]] const Sound& sound, [[maybe_unused]] const Cell& cell,
+      [[maybe_unused]] const Put& put, State<V>& w, [[maybe_unused]] Profile& x,
+      [[maybe_unused]] Profile& y, [[maybe_unused]] Profile& z, [[maybe_unused]] State<V>& dx,
+      [[maybe_unused]] State<V>& dy, [[maybe_unused]] State<V>& dz) const {
     if constexpr (k_is_isothermal<G>) {
       const auto follow_density = [&](int axis, Profile& p, State<V>& d) OCTANT_INLINE_LAMBDA {
         p[k_pressure] = p[k_density].times(sound.centre);
@@ -203,7 +203,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
       follow_density(0, x, dx), follow_density(1, y, dy), follow_density(2, z, dz);
       return w[k_pressure];
     } else if constexpr (std::is_same_v<G, Gas>) {
-      return this->put_energy(w, put);
+      return this->template put_energy<V>(cell, put);
     } else {
       return this->adiabatic_modulus(w);
     }

@@ -33,22 +33,22 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_closed(const TileView& view, const BadCell& 
   return view.closed(axis, side) == index + side;
 }
 
-// Primitive variables as a scheme reads them, with the shape (cells, variables, side, side, side),
-// side = 2 reach + 1: at(cell, n, x, y, z) is variable n at the offset (x, y, z) from an unphysical
-// cell. Only the cells of the scheme's ghost shape are set.
+// Primitive variables as a scheme reads them, with the shape (cells, values, side, side, side),
+// side = 2 reach + 1: at(cell, n, x, y, z) is number n of KernelArguments::cell_values at the
+// offset (x, y, z) from an unphysical cell. Only the cells of the scheme's ghost shape are set.
 struct RepairStencil {
   double* data;
   int reach;
-  int variables;
+  int cell_values;
 
   // Doubles per unphysical cell.
-  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t doubles(int reach, int variables) {
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t doubles(int reach, int cell_values) {
     const int side = 2 * reach + 1;
-    return std::int64_t{variables} * side * side * side;
+    return std::int64_t{cell_values} * side * side * side;
   }
   KOKKOS_FORCEINLINE_FUNCTION double& at(int cell, int n, int x, int y, int z) const {
     const int side = 2 * reach + 1;
-    return data[(((std::int64_t{cell} * variables + n) * side + z + reach) * side + y + reach) *
+    return data[(((std::int64_t{cell} * cell_values + n) * side + z + reach) * side + y + reach) *
                     side +
                 x + reach];
   }

@@ -42,13 +42,11 @@ struct ColdSides {
 // Real gas on both sides of a face.
 template <class V>
 struct ColdSides<V, GasAtFace<V>> {
-  FaceGas<V> left, right;
+  const FaceGas<V>&left, &right;
 
-  KOKKOS_FORCEINLINE_FUNCTION ColdSides(const State<V>& l, const State<V>& r,
+  KOKKOS_FORCEINLINE_FUNCTION ColdSides(const State<V>& /*l*/, const State<V>& /*r*/,
                                         const GasAtFace<V>& gas)
-      : left(gas.left), right(gas.right) {
-    left.density = l[k_density], right.density = r[k_density];
-  }
+      : left(gas.left), right(gas.right) {}
 };
 
 // Larger sound speed of both sides: c^2 = gamma max(p_L rho_R, p_R rho_L) / (rho_L rho_R) in an
@@ -186,17 +184,15 @@ KOKKOS_FORCEINLINE_FUNCTION ColdState<V> upwind_cold(const Mask& from_left,
 template <class Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION FaceGas<V> upwind_cold(const Mask& from_left,
                                                    const ColdSides<V, GasAtFace<V>>& cold) {
-  const auto upwind = [&](V FaceGas<V>::*value) OCTANT_INLINE_LAMBDA {
-    return select(from_left, cold.left.*value, cold.right.*value);
-  };
-  FaceGas<V> gas = cold.left;
-  gas.ratio = upwind(&FaceGas<V>::ratio);
-  gas.by_density = upwind(&FaceGas<V>::by_density);
-  gas.by_pressure = upwind(&FaceGas<V>::by_pressure);
-  gas.cell_density = upwind(&FaceGas<V>::cell_density);
-  gas.cell_pressure = upwind(&FaceGas<V>::cell_pressure);
-  gas.density = upwind(&FaceGas<V>::density);
-  return gas;
+  const FaceGas<V>&l = cold.left, &r = cold.right;
+  return {select(from_left, l.exponent, r.exponent),
+          select(from_left, l.ratio, r.ratio),
+          select(from_left, l.by_density, r.by_density),
+          select(from_left, l.by_pressure, r.by_pressure),
+          select(from_left, l.cell_density, r.cell_density),
+          select(from_left, l.cell_pressure, r.cell_pressure),
+          select(from_left, l.density, r.density),
+          l.real};
 }
 
 // HLLC (Toro 2009, sec. 10.4-10.6) with the signal speeds
@@ -286,11 +282,22 @@ struct HllcWithSensor {
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const V& shock, const G& gas) {
     // Tested before the flux of HLLC, which then needs no registers for both states.
-    if (any(shock > V(0.0))) return blended<Axis>(left, right, shock, gas);
+    if (any(shock > V(0.0))) return blended<Axis>(left, right, shock, passed(gas));
     return hllc_flux<Axis, LowMach>(left, right, gas);
   }
 
  private:
+  // Gas as an argument of blended(). Real gas at a face is copied, so that it stays in registers in
+  // the flux of HLLC.
+  template <class G>
+  KOKKOS_FORCEINLINE_FUNCTION static const G& passed(const G& gas) {
+    return gas;
+  }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static GasAtFace<V> passed(const GasAtFace<V>& gas) {
+    return gas;
+  }
+
   // Blended flux; not inlined, because few faces need it.
   template <int Axis, class V, class G>
   OCTANT_OUT_OF_LINE static State<V> blended(const State<V>& left, const State<V>& right,

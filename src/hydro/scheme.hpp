@@ -25,7 +25,8 @@
 //     explicit Scheme(const KernelArguments&);
 //
 //     // Computes the states on a cell's surface: put(point, n, value) stores, put(point, n)
-//     // returns one. cell(n, x, y, z) is primitive variable n at this cell offset, position()
+//     // returns one. cell(n, x, y, z) is primitive variable n at this cell offset (followed, in
+//     // real gas, by the numbers of EnergyExpansion), position()
 //     // the cell's centre. Unless `inside`, the cell lies below or above the patch, and only its
 //     // faces along z matter.
 //     template <class V> void reconstruct(bool inside, cell, position, put) const;
@@ -99,9 +100,9 @@ class FaceCentres : public FacePoints {
 // depend. These have their own planes or, if a schedule keeps all planes, use the one that upper
 // faces along z leave free.
 inline constexpr int k_cell_centre = 6;
-// Index of rho c^2 / p of real gas among the numbers at the cell centre, after the three of the
+// Index of the density of real gas among the numbers at the cell centre, after the three of the
 // shock sensor.
-inline constexpr int k_exponent_place = 3;
+inline constexpr int k_mean_density = 3;
 
 // Storage of the states at face centres and of up to k_hydro_variables numbers at the cell centre.
 template <class Planes>
@@ -127,16 +128,9 @@ class FaceAndCellCentres : public FacePoints {
   typename Planes::FacePlane centre_;
 };
 
-// Eighth point, in real gas, with k_hydro_variables numbers of the cell: its energy ratio, the
-// derivatives of it, and its density and pressure (FaceGas).
+// Eighth point, in real gas, with the numbers of EnergyExpansion.
 inline constexpr int k_cell_energy = 7;
-enum CellEnergy {
-  k_ratio,
-  k_ratio_by_density,
-  k_ratio_by_pressure,
-  k_mean_density,
-  k_mean_pressure
-};
+static_assert(int{k_cell_energies} <= k_hydro_variables);
 
 // Storage of the states at face centres and of two sets of numbers at the cell centre.
 template <class Planes>

@@ -46,7 +46,8 @@ struct SchemeOps {
   int points = 0;  // points on a surface
   // Sweep in the CPU schedule; returns the largest signal speed.
   std::array<double (*)(const KernelArguments& arguments, const SchemeOps& ops), 2> sweep = {};
-  std::array<std::int64_t (*)(int variables), 2> tile_doubles = {};  // doubles per tile in a batch
+  // Number of doubles of a tile in a batch.
+  std::array<std::int64_t (*)(const KernelArguments& arguments), 2> tile_doubles = {};
   std::array<BatchKernel, 2> states_of_batch = {};
   // States for a repair, on the surfaces of a cell and the six around it, surfaces[((7 cell +
   // number) variables + n) points + point]: see repair_stencil.hpp.

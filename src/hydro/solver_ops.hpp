@@ -44,7 +44,8 @@ class GodunovFluxes {
     };
     State<V> out;
     if constexpr (std::is_same_v<G, Gas>) {
-      const GasAtFace<V> gas(gas_, face_gas<V>(left), face_gas<V>(right));
+      const GasAtFace<V> gas{gas_, gas_.gamma, gas_.pressure_floor, face_gas<V>(left, l[k_density]),
+                             face_gas<V>(right, r[k_density])};
       out = solve(gas);
     } else {
       out = solve(gas_);
@@ -56,16 +57,16 @@ class GodunovFluxes {
   }
 
  private:
-  // Real gas of a cell, without the density at the face.
+  // Real gas of a cell at a face with this density.
   template <class V, class Side>
-  KOKKOS_FORCEINLINE_FUNCTION FaceGas<V> face_gas(const Side& side) const {
-    return {side(k_cell_centre, k_exponent_place),
+  KOKKOS_FORCEINLINE_FUNCTION FaceGas<V> face_gas(const Side& side, const V& density) const {
+    return {side(k_cell_energy, k_exponent),
             side(k_cell_energy, k_ratio),
             side(k_cell_energy, k_ratio_by_density),
             side(k_cell_energy, k_ratio_by_pressure),
-            side(k_cell_energy, k_mean_density),
+            side(k_cell_centre, k_mean_density),
             side(k_cell_energy, k_mean_pressure),
-            V(0.0),
+            density,
             &gas_.real};
   }
 

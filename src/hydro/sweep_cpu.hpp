@@ -63,7 +63,8 @@ class SweepFaces {
   int face_size_;
 };
 
-// Data of the reconstruction: a ring of planes of primitive variables.
+// Data of the reconstruction: a ring of planes of primitive variables (KernelArguments::cell_values
+// numbers per cell).
 template <int M, mesh::GhostShape shape>
 class SweepCells {
  public:
@@ -72,14 +73,14 @@ class SweepCells {
   using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
 
-  // Number of doubles for this many variables.
-  static constexpr std::size_t doubles(int variables) {
+  // Number of doubles for this many numbers per cell.
+  static constexpr std::size_t doubles(int cell_values) {
     return inner_planes * InnerPlane::stride +
-           std::size_t(variables) * (ring * PrimitivePlane::stride + 1);
+           std::size_t(cell_values) * (ring * PrimitivePlane::stride + 1);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION SweepCells(double* base, int variables)
-      : base_(base), primitive_size_(variables * PrimitivePlane::stride) {}
+  KOKKOS_FORCEINLINE_FUNCTION SweepCells(double* base, int cell_values)
+      : base_(base), primitive_size_(cell_values * PrimitivePlane::stride) {}
 
   // Plane k of primitive variables; valid for the planes in the ring.
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
@@ -110,26 +111,26 @@ class SweepScratch : public SweepFaces<M>, public SweepCells<M, ghosts_of<Scheme
   using Cells = SweepCells<M, ghosts_of<Scheme>()>;
   using Surface = typename Scheme::template Surface<Faces>;
 
-  // Bytes for a number of variables, with padding for alignment.
-  static std::size_t bytes(int variables) {
-    return sizeof(double) * doubles(variables) + k_alignment;
+  // Bytes for the variables of a sweep, with padding for alignment.
+  static std::size_t bytes(const KernelArguments& a) {
+    return sizeof(double) * doubles(a) + k_alignment;
   }
 
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION SweepScratch(const Member& team, int variables)
+  KOKKOS_FORCEINLINE_FUNCTION SweepScratch(const Member& team, const KernelArguments& a)
       : SweepScratch(static_cast<double*>(team.team_scratch(0).get_shmem_aligned(
-                         sizeof(double) * doubles(variables), k_alignment)),
-                     variables) {}
+                         sizeof(double) * doubles(a), k_alignment)),
+                     a) {}
 
  private:
   static constexpr std::size_t k_alignment = 64;
 
-  static std::size_t doubles(int variables) {
-    return Faces::doubles(variables, Surface::planes) + Cells::doubles(variables);
+  static std::size_t doubles(const KernelArguments& a) {
+    return Faces::doubles(a.variables, Surface::planes) + Cells::doubles(a.cell_values);
   }
-  KOKKOS_FORCEINLINE_FUNCTION SweepScratch(double* base, int variables)
-      : Faces(base, variables),
-        Cells(base + Faces::doubles(variables, Surface::planes), variables) {}
+  KOKKOS_FORCEINLINE_FUNCTION SweepScratch(double* base, const KernelArguments& a)
+      : Faces(base, a.variables),
+        Cells(base + Faces::doubles(a.variables, Surface::planes), a.cell_values) {}
 };
 
 // Estimates the truncation error of some rows of plane k - 1, for DualEnergy::overwrite. Stores
@@ -257,7 +258,7 @@ class SweepKernel {
     } else {
       Policy policy(arguments.sweep.tiles.count(), 1);
       policy.set_chunk_size(1);
-      policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::bytes(arguments.variables)));
+      policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::bytes(arguments)));
       double fastest = 0;
       Kokkos::parallel_reduce("hydro::sweep", policy, SweepKernel(arguments, ops),
                               Kokkos::Max<double>(fastest));
@@ -284,7 +285,7 @@ class SweepKernel {
     const std::uint64_t begun = cycle_count();
     const int tile = team.league_rank();
     const TileView view(a_.sweep.tiles, tile);
-    const Scratch planes(team, a_.variables);
+    const Scratch planes(team, a_);
     const int dimensions = view.dimensions(a_.dimensions);
     const ActiveCells<M> active(view, dimensions, Scratch::ghosts);
     const int first = active.begin(), last = active.end();

@@ -81,7 +81,7 @@ void BatchBuffer::begin(int tiles) {
 void sweep_in_batches(const SchemeOps& ops, const KernelArguments& a) {
   const int tiles = a.sweep.tiles.count();
   BatchBuffer& buffer = *a.sweep.batches;
-  const std::int64_t per_tile = ops.tile_doubles[a.patch](a.variables);
+  const std::int64_t per_tile = ops.tile_doubles[a.patch](a);
   const auto at_a_time =
       static_cast<int>(std::clamp<std::int64_t>(buffer.doubles() / per_tile, 1, tiles));
   double* const memory = buffer.hold(at_a_time * per_tile);

@@ -103,7 +103,8 @@ class BatchSurfaces : public BatchFluxes<M> {
   }
 };
 
-// Data of a tile for the states: primitive variables.
+// Data of a tile for the states: primitive variables (KernelArguments::cell_values numbers per
+// cell).
 template <int M, int Surfaces, mesh::GhostShape shape>
 class BatchCells : public BatchSurfaces<M, Surfaces> {
   using Base = BatchSurfaces<M, Surfaces>;
@@ -113,16 +114,16 @@ class BatchCells : public BatchSurfaces<M, Surfaces> {
   static constexpr int reach = ghosts.reach - 1;
   using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
 
-  // Number of doubles of a tile for this many variables.
-  static std::int64_t doubles(int variables) {
-    return Base::doubles(variables) +
-           std::int64_t{M + 2 * ghosts.reach} * variables * PrimitivePlane::stride;
+  // Number of doubles of a tile.
+  static std::int64_t doubles(const KernelArguments& a) {
+    return Base::doubles(a.variables) +
+           std::int64_t{M + 2 * ghosts.reach} * a.cell_values * PrimitivePlane::stride;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION BatchCells(const Batch& batch, int tile, int variables)
-      : Base(batch, tile, variables),
+  KOKKOS_FORCEINLINE_FUNCTION BatchCells(const Batch& batch, int tile, const KernelArguments& a)
+      : Base(batch, tile, a.variables),
         fill_state_(batch.fill_state),
-        primitive_size_(variables * PrimitivePlane::stride) {}
+        primitive_size_(a.cell_values * PrimitivePlane::stride) {}
 
   // Plane k of primitive variables, ghost planes included.
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
@@ -186,7 +187,7 @@ void gather_batch_as(const KernelArguments& a, const Batch& batch) {
   for_tile_items<Cells::across * Cells::pieces>(
       "hydro::gather", batch, KOKKOS_LAMBDA(int tile, int n) {
         const TileView view(a.sweep.tiles, batch.first + tile);
-        const Planes planes(batch, tile, a.variables);
+        const Planes planes(batch, tile, a);
         if (n == 0) begin_tile(a.sweep, batch.first + tile);
         Cells(a, view, planes).piece(n / Cells::pieces - Planes::ghosts.reach, n % Cells::pieces);
       });
@@ -206,7 +207,7 @@ void find_truncation_in_batch(const KernelArguments& a, const Batch& batch) {
       "hydro::truncation", batch, KOKKOS_LAMBDA(int tile, int n) {
         using P = SimdTraits<SimdDouble>;
         using Plane = typename Planes::PrimitivePlane;
-        const Planes planes(batch, tile, a.variables);
+        const Planes planes(batch, tile, a);
         const int k = n / Inner::packs;
         const int j = Inner::j(n % Inner::packs), i = Inner::i(n % Inner::packs);
         keep_truncation(planes, k, j, i,
@@ -228,7 +229,7 @@ void states_of_batch(const KernelArguments& a, const Batch& batch) {
   for_tile_items<(M + 2) * Around::packs>(
       "hydro::states", batch, KOKKOS_LAMBDA(int tile, int n) {
         const TileView view(a.sweep.tiles, batch.first + tile);
-        const Planes planes(batch, tile, a.variables);
+        const Planes planes(batch, tile, a);
         const int k = n / Around::packs - 1;
         const int j = Around::j(n % Around::packs), i = Around::i(n % Around::packs);
         const Surface surface(planes, k);

@@ -79,9 +79,8 @@ double nodes_per_octave(const std::vector<double>& axis) {
 
 // Isochore in code units, per mass.
 struct Isochore {
-  double cold_pressure, cold_energy;                   // at the lowest temperature
-  std::vector<double> log_excess, log_thermal, ratio;  // at other temperatures
-  std::vector<double> log_pressure, exponent;          // at all temperatures
+  double cold_pressure, cold_energy, cold_modulus;              // at the lowest temperature
+  std::vector<double> log_excess, log_thermal, ratio, modulus;  // at other temperatures
 };
 
 // Logarithms of the least and largest value on an axis.
@@ -104,9 +103,6 @@ class Isochores {
         return table.sound_speed[at] * table.sound_speed[at] * rho / table.pressure[at];
       };
       cold_exponent_.push_back(exponent(cold));
-      const double hottest = table.pressure[table.place(i, hot)] / (rho * per_mass);
-      log_pressures_ = {std::min(log_pressures_.first, log_pressure_.back()),
-                        std::max(log_pressures_.second, std::log(hottest))};
       for (std::size_t k = 0; k < hot; ++k) {
         const std::size_t at = table.place(i, k + 1);
         const double excess = (table.pressure[at] - table.pressure[cold]) / rho;
@@ -124,23 +120,20 @@ class Isochores {
     const auto value = [&](const std::vector<double>& y) {
       return interpolated(log_density_, y, x, std::numeric_limits<double>::infinity(), true);
     };
+    const double pressure = std::exp(value(log_pressure_));
     Isochore found{
-        std::exp(value(log_pressure_)), std::exp(value(log_energy_)), {}, {}, {}, {}, {}};
-    found.log_pressure.push_back(std::log(found.cold_pressure));
-    found.exponent.push_back(value(cold_exponent_));
+        pressure, std::exp(value(log_energy_)), pressure * value(cold_exponent_), {}, {}, {}, {}};
     for (std::size_t k = 0; k < ratio_.size(); ++k) {
       found.log_excess.push_back(value(log_excess_[k]));
       found.ratio.push_back(value(ratio_[k]));
       found.log_thermal.push_back(found.log_excess.back() + std::log(found.ratio.back()));
-      found.log_pressure.push_back(
-          std::log(found.cold_pressure + std::exp(found.log_excess.back())));
-      found.exponent.push_back(value(exponent_[k]));
+      const double modulus = (pressure + std::exp(found.log_excess.back())) * value(exponent_[k]);
+      found.modulus.push_back((modulus - found.cold_modulus) / std::exp(found.log_thermal.back()));
     }
     return found;
   }
 
-  // Ranges of p / rho and, for log_heats(), of pi / rho and q / rho in the table.
-  LogRange log_pressures() const { return log_pressures_; }
+  // Range of q / rho and pi / rho in the table.
   LogRange log_heats() const {
     LogRange range = k_nothing;
     for (std::size_t i = 0; i < log_density_.size(); ++i) {
@@ -158,7 +151,6 @@ class Isochores {
   static constexpr LogRange k_nothing{std::numeric_limits<double>::infinity(),
                                       -std::numeric_limits<double>::infinity()};
 
-  LogRange log_pressures_ = k_nothing;
   // [density]
   std::vector<double> log_density_, log_pressure_, log_energy_, cold_exponent_;
   std::vector<std::vector<double>> log_excess_, ratio_, exponent_;  // [temperature][density]
@@ -176,8 +168,8 @@ void require_order(const EosTable& table, const Isochore& isochore, double densi
       table.path, density);
 }
 
-// Sets the nodes of one density. Returns false if the energy is not an increasing function of the
-// pressure, or a sound speed is not positive.
+// Sets the nodes of one density. Returns false if the pressure is not an increasing function of the
+// energy, or a sound speed is not positive.
 bool fill_row(const EosGrid& grid, int i, const Isochore& row, double* nodes) {
   const auto value = [&](const std::vector<double>& x, const std::vector<double>& y, double at) {
     return interpolated(x, y, at, 3.0 * std::numbers::ln2 / grid.heat.per_log, false);
@@ -185,20 +177,41 @@ bool fill_row(const EosGrid& grid, int i, const Isochore& row, double* nodes) {
   double* const isotherm = nodes + EosGrid::k_isotherm_values * i;
   isotherm[EosGrid::k_pressure_per_mass] = row.cold_pressure;
   isotherm[EosGrid::k_energy_per_mass] = row.cold_energy;
+  isotherm[EosGrid::k_modulus_per_mass] = row.cold_modulus;
   isotherm[EosGrid::k_hottest_per_mass] = std::exp(row.log_thermal.back());
   double* const ratios = nodes + grid.ratios() + i * grid.heat.nodes;
   double* const inverse_ratios = nodes + grid.inverse_ratios() + i * grid.heat.nodes;
-  double* const exponents = nodes + grid.exponents() + i * grid.pressure.nodes;
+  double* const moduli = nodes + grid.moduli() + i * grid.heat.nodes;
   for (int j = 0; j < grid.heat.nodes; ++j) {
-    const double heat = grid.heat.at(j);
-    ratios[j] = value(row.log_excess, row.ratio, std::log(heat));
-    inverse_ratios[j] = 1.0 / value(row.log_thermal, row.ratio, std::log(heat));
+    const double heat = grid.heat.at(j), log_heat = std::log(heat);
+    ratios[j] = 1.0 / value(row.log_thermal, row.ratio, log_heat);
+    inverse_ratios[j] = value(row.log_excess, row.ratio, log_heat);
+    moduli[j] = monotone(row.log_thermal, row.modulus, log_heat);
     const bool ascends = j == 0 || heat * ratios[j] > grid.heat.at(j - 1) * ratios[j - 1];
     if (!(ratios[j] > 0.0) || !(inverse_ratios[j] > 0.0) || !ascends) return false;
+    if (!(row.cold_modulus + heat * moduli[j] > 0.0)) return false;
   }
-  for (int j = 0; j < grid.pressure.nodes; ++j)
-    exponents[j] = monotone(row.log_pressure, row.exponent, std::log(grid.pressure.at(j)));
-  return std::all_of(exponents, exponents + grid.pressure.nodes, [](double x) { return x > 0.0; });
+  return row.cold_modulus > 0.0 && moduli[grid.heat.nodes - 1] > 0.0;
+}
+
+// Least and largest rho c^2 / p at the nodes and on the coldest isotherm.
+std::pair<double, double> bounds_of_exponent(const EosGrid& grid,
+                                             const std::vector<double>& nodes) {
+  std::pair bounds{std::numeric_limits<double>::infinity(), 0.0};
+  for (int i = 0; i < grid.density.nodes; ++i) {
+    const double* const isotherm = nodes.data() + EosGrid::k_isotherm_values * i;
+    for (int j = -1; j < grid.heat.nodes; ++j) {
+      const double heat = j < 0 ? 0.0 : grid.heat.at(j);
+      const int at = i * grid.heat.nodes + std::max(j, 0);
+      const double pressure =
+          isotherm[EosGrid::k_pressure_per_mass] + heat * nodes[grid.ratios() + at];
+      const double modulus =
+          isotherm[EosGrid::k_modulus_per_mass] + heat * nodes[grid.moduli() + at];
+      bounds.first = std::min(bounds.first, modulus / pressure);
+      bounds.second = std::max(bounds.second, modulus / pressure);
+    }
+  }
+  return bounds;
 }
 
 }  // namespace
@@ -213,16 +226,12 @@ double argument_of_log(double value) {
   return std::ldexp((1.0 + u) / std::numbers::sqrt2, static_cast<int>(exponent));
 }
 
-void TabulatedGas::set_axes(const EosTable& table, LogRange pressures, LogRange heats) {
+void TabulatedGas::set_axes(const EosTable& table, LogRange heats) {
   double along_density = nodes_per_octave(table.density);
   double along_heat = nodes_per_octave(table.temperature);
-  const auto axis = [&](LogRange range) {
-    return axis_between(std::exp(range.first), std::exp(range.second), along_heat);
-  };
   for (int reductions = 0;; ++reductions) {
     grid_.density = axis_between(grid_.least_density, grid_.largest_density, along_density);
-    grid_.heat = axis(heats);
-    grid_.pressure = axis(pressures);
+    grid_.heat = axis_between(std::exp(heats.first), std::exp(heats.second), along_heat);
     if (std::int64_t{grid_.density.nodes} * grid_.heat.nodes <= k_most_nodes) return;
     if (reductions == k_most_reductions) break;
     along_density /= 2.0, along_heat /= 2.0;
@@ -237,7 +246,7 @@ TabulatedGas::TabulatedGas(const EosTable& table, const CodeUnits& units, double
   const Isochores isochores(table, units, gamma);
   grid_.least_density = table.density.front() / units.density();
   grid_.largest_density = table.density.back() / units.density();
-  set_axes(table, isochores.log_pressures(), isochores.log_heats());
+  set_axes(table, isochores.log_heats());
   nodes_.resize(static_cast<std::size_t>(grid_.values()));
   for (int i = 0; i < grid_.density.nodes; ++i) {
     const double rho = grid_.density.at(i);
@@ -245,15 +254,18 @@ TabulatedGas::TabulatedGas(const EosTable& table, const CodeUnits& units, double
     require_order(table, row, rho * units.density());
     if (!fill_row(grid_, i, row, nodes_.data()))
       throw InputError(
-          "'{}': at the density {} g/cm^3, the energy is not an increasing function of the "
-          "pressure, or the sound speed is not positive; use a table with closer nodes",
+          "'{}': at the density {} g/cm^3, the pressure is not an increasing function of the "
+          "energy, or the sound speed is not positive; use a table with closer nodes",
           table.path, rho * units.density());
   }
+  // Interpolation may exceed the values at the nodes by about 1e-4.
+  constexpr double k_margin = 1e-3;
+  const auto [least, largest] = bounds_of_exponent(grid_, nodes_);
+  grid_.smallest_exponent = least * (1.0 - k_margin);
+  grid_.largest_exponent = largest * (1.0 + k_margin);
   const auto begin = nodes_.begin();
-  const auto bounds = std::ranges::minmax(std::span(begin + grid_.exponents(), nodes_.end()));
-  grid_.smallest_exponent = bounds.min, grid_.largest_exponent = bounds.max;
   grid_.smallest_ratio =
-      std::ranges::min(std::span(begin + grid_.inverse_ratios(), begin + grid_.exponents()));
+      std::ranges::min(std::span(begin + grid_.ratios(), begin + grid_.inverse_ratios()));
   grid_.on_host = nodes_.data();
   if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible) {
     on_device_ = mesh::to_device("equation of state", nodes_);

@@ -24,28 +24,28 @@ struct EosGrid {
   enum Isotherm {
     k_pressure_per_mass,
     k_energy_per_mass,
+    k_modulus_per_mass,
     k_hottest_per_mass,
-    k_isotherm_values = 4
+    k_isotherm_values
   };
 
   const double *on_host = nullptr, *on_device = nullptr;  // nodes in both memories
   GridAxis density;
-  GridAxis heat;      // axis of pi / rho and of q / rho
-  GridAxis pressure;  // axis of p / rho
+  GridAxis heat;  // axis of q / rho and of pi / rho
   double least_density = 0.0, largest_density = 0.0;
   double smallest_exponent = 1.0, largest_exponent = 2.0;  // bounds of rho c^2 / p
   double smallest_ratio = 1.0;                             // lower bound of pi / q
 
-  // Offsets of q / pi, pi / q and rho c^2 / p among the nodes; values() is the number of all
-  // values.
+  // Offsets of pi / q, q / pi and (rho c^2 - K_0) / q (eos_lookup.hpp) among the nodes; values() is
+  // the number of all values.
   KOKKOS_FORCEINLINE_FUNCTION int ratios() const { return k_isotherm_values * density.nodes; }
   KOKKOS_FORCEINLINE_FUNCTION int inverse_ratios() const {
     return ratios() + density.nodes * heat.nodes;
   }
-  KOKKOS_FORCEINLINE_FUNCTION int exponents() const {
+  KOKKOS_FORCEINLINE_FUNCTION int moduli() const {
     return inverse_ratios() + density.nodes * heat.nodes;
   }
-  int values() const { return exponents() + density.nodes * pressure.nodes; }
+  int values() const { return moduli() + density.nodes * heat.nodes; }
 
   // Nodes in the memory of the calling code, host or device.
   KOKKOS_FORCEINLINE_FUNCTION const double* nodes() const {

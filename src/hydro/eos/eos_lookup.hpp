@@ -4,20 +4,22 @@
 // determine the temperature of degenerate matter:
 //   p = p_0(rho) + pi,  e = e_0(rho) + q / (gamma - 1).
 // q, the thermal pressure, is the internal energy above the isotherm in units of pressure. The
-// fundamental relation is q = pi s(rho, pi / rho), with s = 1 in an ideal gas of ratio gamma; its
-// inverse, pi as a function of q, is found by Newton's method from the same s.
+// fundamental relation is pi = q r(rho, q / rho), with r = 1 in an ideal gas of ratio gamma; its
+// inverse, q as a function of pi, is found by Newton's method from the same r. Sweeps need the
+// pressure of all cells, but hardly ever the inverse. The bulk modulus has the form
+//   rho c^2 = K_0(rho) + q m(rho, q / rho).
 //
-// p_0 / rho, e_0 / rho and s are interpolated by cubic polynomials with continuous derivatives
-// (Catmull & Rom 1974), and c^2 rho / p as a function of p / rho linearly, in smooth approximations
-// of the logarithms. The places of nodes follow from the bits of the argument, without a search.
-// Beyond the outermost nodes the values there are used.
+// p_0 / rho, e_0 / rho, K_0 / rho and r are interpolated by cubic polynomials with continuous
+// derivatives (Catmull & Rom 1974), and m linearly, in smooth approximations of the logarithms. The
+// places of nodes follow from the bits of the argument, without a search. Beyond the outermost
+// nodes the values there are used.
 #pragma once
 
 #include "core/compiler.hpp"
 #include "core/power.hpp"
 #include "core/simd.hpp"
 #include "hydro/eos/eos_grid.hpp"
-#include "hydro/eos/thermal_energy.hpp"
+#include "hydro/eos/thermal_state.hpp"
 
 namespace octant::hydro {
 
@@ -47,6 +49,9 @@ struct GridPlace {
   V below, fraction;
   V slope;  // derivative of the position by the logarithm of the argument, 0 beyond
 
+  // Known position, without its derivative.
+  KOKKOS_FORCEINLINE_FUNCTION GridPlace(const V& node, const V& beyond_node)
+      : below(node), fraction(beyond_node), slope(0.0) {}
   KOKKOS_FORCEINLINE_FUNCTION GridPlace(const GridAxis& axis, const V& argument) {
     constexpr double k_least = 1e-300, two_52 = 4503599627370496.0;
     const ApproximateLog<V> log(V(max(V(k_least), argument)));
@@ -87,83 +92,104 @@ class TabulatedState {
  public:
   KOKKOS_FORCEINLINE_FUNCTION TabulatedState(const EosGrid& grid, const V& rho)
       : grid_(grid), density_(rho), x_(grid.density, rho), volume_(V(1.0) / rho) {}
+  // State with a density whose isotherm is known.
+  KOKKOS_FORCEINLINE_FUNCTION TabulatedState(const EosGrid& grid, const V& rho,
+                                             const ColdestGas<V>& coldest)
+      : grid_(grid), density_(rho), x_(coldest.below, coldest.fraction), volume_(coldest.volume) {}
 
-  // Pressure p_0 and energy e_0 of the coldest isotherm, and q of the hottest one.
-  struct Isotherm {
-    V pressure, energy, hottest;
-  };
-  // Values of both isotherms.
-  KOKKOS_FORCEINLINE_FUNCTION Isotherm isotherm() const {
-    const int record = EosGrid::k_isotherm_values;
+  // Coldest isotherm.
+  KOKKOS_FORCEINLINE_FUNCTION ColdestGas<V> coldest() const {
     V found[4];
-    blend((x_.below - V(1.0)) * V(record), record, found);
+    find_isotherms(found);
     return {density_ * found[EosGrid::k_pressure_per_mass],
             density_ * found[EosGrid::k_energy_per_mass],
-            density_ * found[EosGrid::k_hottest_per_mass]};
+            density_ * found[EosGrid::k_modulus_per_mass],
+            volume_,
+            x_.below,
+            x_.fraction};
   }
 
-  // q as a function of pi.
-  KOKKOS_FORCEINLINE_FUNCTION V thermal(const V& excess) const {
-    const GridPlace<V> z(grid_.heat, V(excess * volume_));
-    V ratios[4];
-    find_ratios(z, grid_.ratios(), ratios);
-    return excess * sum_of(CubicWeights<V>(z.fraction).value, ratios);
-  }
-
-  // pi as a function of q. The interpolated inverse ratio is a first guess of pi / q; one step of
-  // Newton's method then solves q = pi s, to about the square of the error of interpolation.
+  // pi as a function of q.
   KOKKOS_FORCEINLINE_FUNCTION V excess(const V& thermal) const {
     const GridPlace<V> y(grid_.heat, V(thermal * volume_));
     V ratios[4];
-    find_ratios(y, grid_.inverse_ratios(), ratios);
-    const V guess = thermal * sum_of(CubicWeights<V>(y.fraction).value, ratios);
-    const GridPlace<V> z(grid_.heat, V(guess * volume_));
-    const CubicWeights<V> along(z.fraction);
-    find_ratios(z, grid_.ratios(), ratios);
-    const V ratio = sum_of(along.value, ratios);
-    const V slope = fused_multiply_add(z.slope, sum_of(along.slope, ratios), ratio);
-    return guess - fused_multiply_add(guess, ratio, -thermal) / slope;
+    find_ratios(y, grid_.ratios(), ratios);
+    return thermal * sum_of(CubicWeights<V>(y.fraction).value, ratios);
   }
 
-  // Internal energy of gas with this total pressure; per_pressure = 1 / (gamma - 1).
-  KOKKOS_FORCEINLINE_FUNCTION ThermalEnergy<V> energy(const V& pressure,
-                                                      const V& per_pressure) const {
-    const Isotherm coldest = isotherm();
-    const V excess = pressure - coldest.pressure;
+  // q as a function of pi. The interpolated inverse ratio is a first guess of q / pi, with about
+  // the error of interpolation, which each step of Newton's method for pi = q r squares.
+  KOKKOS_FORCEINLINE_FUNCTION V thermal(const V& excess) const {
+    constexpr int k_steps = 2;
     const GridPlace<V> z(grid_.heat, V(excess * volume_));
-    const CubicWeights<V> along(z.fraction);
     V ratios[4];
-    find_ratios(z, grid_.ratios(), ratios);
-    const V ratio = sum_of(along.value, ratios);
-    const V slope = fused_multiply_add(z.slope, sum_of(along.slope, ratios), ratio);
-    return {excess * ratio * per_pressure + coldest.energy, slope * per_pressure,
-            modulus_of_pressure(pressure)};
+    find_ratios(z, grid_.inverse_ratios(), ratios);
+    V found = excess * sum_of(CubicWeights<V>(z.fraction).value, ratios);
+    for (int step = 0; step < k_steps; ++step) {
+      const Excess at = excess_at(GridPlace<V>(grid_.heat, V(found * volume_)), found);
+      found = found - (at.value - excess) / at.slope;
+    }
+    return found;
+  }
+
+  // State of gas with a thermal pressure.
+  KOKKOS_FORCEINLINE_FUNCTION ThermalState<V> state(const V& thermal,
+                                                    const ColdestGas<V>& coldest) const {
+    const GridPlace<V> y(grid_.heat, V(thermal * volume_));
+    const Excess excess = excess_at(y, thermal);
+    return {excess.value + coldest.pressure, V(1.0) / excess.slope,
+            modulus_at(y, thermal, coldest.modulus)};
   }
 
   // rho c^2 as a function of p.
   KOKKOS_FORCEINLINE_FUNCTION V modulus_of_pressure(const V& pressure) const {
-    const GridPlace<V> z(grid_.pressure, V(pressure * volume_));
-    return pressure * linear(z, grid_.pressure.nodes, grid_.exponents());
+    const ColdestGas<V> isotherm = coldest();
+    return modulus_of_thermal(thermal(pressure - isotherm.pressure), isotherm.modulus);
   }
-  // rho c^2 as a function of q; `coldest` is p_0.
+  // rho c^2 as a function of q; `coldest` is K_0.
   KOKKOS_FORCEINLINE_FUNCTION V modulus_of_thermal(const V& thermal, const V& coldest) const {
-    const GridPlace<V> y(grid_.heat, V(thermal * volume_));
-    const V excess = thermal * linear(y, grid_.heat.nodes, grid_.inverse_ratios());
-    return modulus_of_pressure(excess + coldest);
+    return modulus_at(GridPlace<V>(grid_.heat, V(thermal * volume_)), thermal, coldest);
   }
 
   // Returns 1 if the density is beyond those of the table, or if gas of this thermal pressure is
   // hotter than the hottest isotherm, otherwise 0.
   KOKKOS_FORCEINLINE_FUNCTION V outside(const V& thermal) const {
     constexpr double k_rounding = 1e-9;
+    V found[4];
+    find_isotherms(found);
+    const V hottest = density_ * found[EosGrid::k_hottest_per_mass];
     const auto is_inside = density_ >= V(grid_.least_density * (1.0 - k_rounding)) &&
                            density_ <= V(grid_.largest_density * (1.0 + k_rounding)) &&
-                           thermal <= V(1.0 + k_rounding) * isotherm().hottest;
+                           thermal <= V(1.0 + k_rounding) * hottest;
     return select(is_inside, V(0.0), V(1.0));
   }
 
  private:
   using Traits = SimdTraits<V>;
+
+  // pi and its derivative with respect to q.
+  struct Excess {
+    V value, slope;
+  };
+  // pi at a thermal pressure, whose place on the heat axis is y.
+  KOKKOS_FORCEINLINE_FUNCTION Excess excess_at(const GridPlace<V>& y, const V& thermal) const {
+    const CubicWeights<V> along(y.fraction);
+    V ratios[4];
+    find_ratios(y, grid_.ratios(), ratios);
+    const V ratio = sum_of(along.value, ratios);
+    return {thermal * ratio, fused_multiply_add(y.slope, sum_of(along.slope, ratios), ratio)};
+  }
+  // rho c^2 at a thermal pressure, whose place on the heat axis is y; `coldest` is K_0.
+  KOKKOS_FORCEINLINE_FUNCTION V modulus_at(const GridPlace<V>& y, const V& thermal,
+                                           const V& coldest) const {
+    return fused_multiply_add(thermal, linear(y, grid_.heat.nodes, grid_.moduli()), coldest);
+  }
+
+  // Values of EosGrid::Isotherm at the density.
+  KOKKOS_FORCEINLINE_FUNCTION void find_isotherms(V (&found)[4]) const {
+    const int record = EosGrid::k_isotherm_values;
+    blend((x_.below - V(1.0)) * V(record), record, found);
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION static V sum_of(const V (&weights)[4], const V (&values)[4]) {
     V sum = weights[0] * values[0];
@@ -184,9 +210,14 @@ class TabulatedState {
         const double* const from = nodes + static_cast<int>(Traits::lane(first, lane));
         const auto row = [&](int m)
                              OCTANT_INLINE_LAMBDA { return Traits::load(from + m * stride); };
-        V sum = V(Traits::lane(weight.value[0], lane)) * row(0);
-        for (int m = 1; m < 4; ++m)
-          sum = fused_multiply_add(V(Traits::lane(weight.value[m], lane)), row(m), sum);
+        // weight of a row in all lanes; V(number) would also add it to 0
+        const auto of_row = [&](int m) OCTANT_INLINE_LAMBDA {
+          const double number = Traits::lane(weight.value[m], lane);
+          return Traits::generate([&](int) OCTANT_INLINE_LAMBDA { return number; });
+        };
+        V sum = of_row(0) * row(0);
+        OCTANT_UNROLL(4)
+        for (int m = 1; m < 4; ++m) sum = fused_multiply_add(of_row(m), row(m), sum);
         of_lane[lane] = sum;
       }
       OCTANT_UNROLL(4)

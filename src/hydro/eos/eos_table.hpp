@@ -47,9 +47,8 @@ class TabulatedGas {
   const EosGrid& grid() const { return grid_; }
 
  private:
-  // Sets the axes of the grid for these logarithms of the least and largest values per mass.
-  void set_axes(const EosTable& table, std::pair<double, double> pressures,
-                std::pair<double, double> heats);
+  // Sets the axes of the grid for these logarithms of the least and largest heat per mass.
+  void set_axes(const EosTable& table, std::pair<double, double> heats);
 
   EosGrid grid_;
   std::vector<double> nodes_;

@@ -3,7 +3,7 @@
 
 #include "core/simd.hpp"
 #include "hydro/eos/gas_radiation.hpp"
-#include "hydro/eos/thermal_energy.hpp"
+#include "hydro/eos/thermal_state.hpp"
 
 namespace octant::hydro {
 
@@ -22,13 +22,12 @@ class RadiatingState {
   KOKKOS_FORCEINLINE_FUNCTION V thermal(const V& pressure) const {
     return sum(theta<k_exact>(pressure, of_pressure_), of_thermal_);
   }
-  // Internal energy of gas with this total pressure; per_pressure = 1 / (gamma - 1). One division.
-  KOKKOS_FORCEINLINE_FUNCTION ThermalEnergy<V> energy(const V& pressure,
-                                                      const V& per_pressure) const {
-    const V at = theta<k_exact>(pressure, of_pressure_), four_cubes = V(4.0) * (at * at * at);
+  // State of gas with this thermal pressure.
+  KOKKOS_FORCEINLINE_FUNCTION ThermalState<V> state(const V& thermal) const {
+    const V at = theta<k_exact>(thermal, of_thermal_), four_cubes = V(4.0) * (at * at * at);
     const V slope = fused_multiply_add(V(of_thermal_), four_cubes, density_) /
                     fused_multiply_add(V(of_pressure_), four_cubes, density_);
-    return {sum(at, of_thermal_) * per_pressure, slope * per_pressure, modulus(at)};
+    return {sum(at, of_pressure_), slope, modulus(at)};
   }
   // Adiabatic bulk modulus rho c^2 of gas with this total pressure, to 4 digits.
   KOKKOS_FORCEINLINE_FUNCTION V modulus_of_pressure(const V& pressure) const {

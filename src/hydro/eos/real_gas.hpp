@@ -10,6 +10,7 @@
 #include "hydro/eos/cold_curve.hpp"
 #include "hydro/eos/eos_grid.hpp"
 #include "hydro/eos/gas_radiation.hpp"
+#include "hydro/eos/thermal_state.hpp"
 
 namespace octant::hydro {
 
@@ -30,13 +31,10 @@ struct RealGas {
 // Functions of real gas are out of line and compiled once, for double and SimdDouble. Definitions
 // for GPUs, where they are inlined, are in real_gas_functions.hpp.
 
-// Pressure and energy per volume of the coldest isotherm of a table.
+// Sets `coldest` to the coldest isotherm of a table. (Large structures are not returned: a caller
+// would copy them.)
 template <class V>
-struct ColdestGas {
-  V pressure, energy;
-};
-template <class V>
-KOKKOS_FUNCTION ColdestGas<V> coldest_gas(V rho, const RealGas& gas);
+KOKKOS_FUNCTION void find_coldest_gas(V rho, const RealGas& gas, ColdestGas<V>& coldest);
 // Total pressure of gas with a thermal pressure. `coldest` is the pressure of the coldest isotherm.
 template <class V>
 KOKKOS_FUNCTION V real_pressure(V rho, V thermal, V coldest, const RealGas& gas);
@@ -50,21 +48,31 @@ KOKKOS_FUNCTION V real_energy(V rho, V pressure, V per_pressure, const RealGas& 
 template <class V>
 KOKKOS_FUNCTION V modulus_of_pressure(V rho, V pressure, const RealGas& gas);
 // Adiabatic bulk modulus rho c^2 of gas with a thermal pressure, to about 4 digits. `coldest` is
-// the pressure of the coldest isotherm.
+// unused in gas with radiation.
 template <class V>
-KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, V coldest, const RealGas& gas);
-// Energy of gas near a state, for states at the faces of a cell. Internal energy per volume, as a
-// multiple of the pressure, and its derivatives.
-template <class V>
-struct EnergyRatio {
-  V modulus;      // rho c^2
-  V ratio;        // e / p
-  V by_density;   // d(e / p) / d rho at constant pressure
-  V by_pressure;  // d(e / p) / d p at constant density
+KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, const ColdestGas<V>& coldest,
+                                     const RealGas& gas);
+
+// Values of real gas in a cell on which the states at its faces depend.
+enum CellEnergy {
+  k_ratio,              // e / p, with the internal energy e per volume
+  k_ratio_by_density,   // d(e / p) / d rho at constant pressure
+  k_ratio_by_pressure,  // d(e / p) / d p at constant density
+  k_mean_pressure,      // total pressure p of the cell
+  k_exponent,           // rho c^2 / p
+  k_cell_energies
 };
-// EnergyRatio of gas with a total pressure; per_pressure = 1 / (gamma - 1).
 template <class V>
-KOKKOS_FUNCTION EnergyRatio<V> energy_ratio(V rho, V pressure, V per_pressure, const RealGas& gas);
+struct EnergyExpansion {
+  V value[k_cell_energies];
+  KOKKOS_FORCEINLINE_FUNCTION V& operator[](int n) { return value[n]; }
+  KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int n) const { return value[n]; }
+};
+// Sets `energy` to that of gas with a thermal pressure; per_pressure = 1 / (gamma - 1). `coldest`
+// is unused in gas with radiation.
+template <class V>
+KOKKOS_FUNCTION void expand_energy(V rho, V thermal, V per_pressure, const ColdestGas<V>& coldest,
+                                   const RealGas& gas, EnergyExpansion<V>& energy);
 // Returns 1 if gas of this density and thermal pressure is beyond the densities of the table, or
 // hotter than the hottest isotherm, otherwise 0. Returns 0 for gas with radiation.
 template <class V>
@@ -75,13 +83,22 @@ template <class V>
 struct AnyState : ColdState<V> {
   V density;
   const RealGas* real = nullptr;  // nullptr unless the gas is real
+  ColdestGas<V> coldest;          // of a table
 
   AnyState() = default;
-  KOKKOS_FORCEINLINE_FUNCTION AnyState(const V& rho, const ColdCurve& curve, const RealGas& gas)
-      : ColdState<V>(curve.at(rho)), density(rho), real(gas.exists() ? &gas : nullptr) {
-    if (gas.kind != RealGas::table) return;
-    const ColdestGas<V> coldest = coldest_gas<V>(rho, gas);
-    this->pressure = coldest.pressure, this->energy = coldest.energy;
+  KOKKOS_FORCEINLINE_FUNCTION AnyState(const V& rho, const ColdCurve& curve, const RealGas& gas) {
+    set(rho, curve, gas);
+  }
+  // Sets the state to that of gas with this density.
+  KOKKOS_FORCEINLINE_FUNCTION void set(const V& rho, const ColdCurve& curve, const RealGas& gas) {
+    density = rho;
+    real = gas.exists() ? &gas : nullptr;
+    if (gas.kind == RealGas::table) {
+      find_coldest_gas<V>(rho, gas, coldest);
+      this->pressure = coldest.pressure, this->energy = coldest.energy;
+    } else {
+      static_cast<ColdState<V>&>(*this) = curve.at(rho);
+    }
   }
 
   // Thermal pressure of gas with this total pressure.
@@ -99,9 +116,14 @@ struct AnyState : ColdState<V> {
     if (real) return real_energy<V>(density, total, per_pressure, *real);
     return ColdState<V>::internal_energy(total, per_pressure);
   }
+  // Sets `energy` to the expansion of real gas with this thermal pressure.
+  KOKKOS_FORCEINLINE_FUNCTION void expand(const V& thermal, const V& per_pressure,
+                                          EnergyExpansion<V>& energy) const {
+    expand_energy<V>(density, thermal, per_pressure, coldest, *real, energy);
+  }
   // rho c^2 of gas with this thermal pressure.
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const V& thermal, double gamma) const {
-    if (real) return modulus_of_thermal<V>(density, thermal, this->pressure, *real);
+    if (real) return modulus_of_thermal<V>(density, thermal, coldest, *real);
     return ColdState<V>::adiabatic_modulus(thermal, gamma);
   }
   // rho c^2 of gas with this total pressure.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hydro/eos/eos_table.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro::test {
 namespace {
@@ -74,7 +75,7 @@ TEST(GasRadiation, has_the_sound_speed_of_its_isentrope) {
     const double e = thermal / (k_gamma - 1), gain = e + pressure(rho, e);
     const double rise =
         pressure(rho * (1 + step), e + step * gain) - pressure(rho * (1 - step), e - step * gain);
-    const double modulus = modulus_of_thermal(rho, thermal, 0.0, gas);
+    const double modulus = modulus_of_thermal(rho, thermal, {}, gas);
     EXPECT_NEAR(rise / (2 * step) / modulus, 1.0, 1e-4);
     EXPECT_NEAR(modulus_of_pressure(rho, pressure(rho, e), gas) / modulus, 1.0, 1e-4);
   });
@@ -105,7 +106,7 @@ TEST(EosTable, inverts_its_functions_and_is_close_to_the_equation_of_state) {
     EXPECT_NEAR((k_gamma - 1) * energy / internal, 1.0, 1e-10) << rho << ' ' << internal;
     const double exact = real_pressure(rho, internal, 0.0, expected);
     largest = std::max(largest, std::abs(pressure / exact - 1));
-    const double modulus = modulus_of_thermal(rho, internal, 0.0, expected);
+    const double modulus = modulus_of_thermal(rho, internal, {}, expected);
     for (const double found :
          {state.adiabatic_modulus(thermal, k_gamma), state.modulus_at(pressure, k_gamma)})
       largest_of_modulus = std::max(largest_of_modulus, std::abs(found / modulus - 1));
@@ -119,17 +120,45 @@ TEST(RealGas, expands_its_energy_to_second_order) {
   const double per_pressure = 1.0 / (k_gamma - 1);
   for (const RealGas& gas : {gas_with_radiation(), gas_of(table)})
     for_states(1e-2, 1e2, [&](double rho, double thermal) {
-      const double pressure = AnyState<double>(rho, {}, gas).total_pressure(thermal);
-      const EnergyRatio<double> at = energy_ratio(rho, pressure, per_pressure, gas);
-      EXPECT_NEAR(at.ratio * pressure / real_energy(rho, pressure, per_pressure, gas), 1.0, 1e-14);
+      const AnyState<double> state(rho, {}, gas);
+      EnergyExpansion<double> at;
+      state.expand(thermal, per_pressure, at);
+      const double pressure = at[k_mean_pressure];
+      EXPECT_NEAR(pressure / state.total_pressure(thermal), 1.0, 1e-14);
+      EXPECT_NEAR(at[k_ratio] * pressure / real_energy(rho, pressure, per_pressure, gas), 1.0,
+                  1e-13);
+      EXPECT_NEAR(at[k_exponent] * pressure / state.modulus_at(pressure, k_gamma), 1.0, 1e-4);
       for (const double change : {-0.04, 0.04})
         for (const auto& [d_rho, d_p] : {std::pair{change * rho, 0.0}, {0.0, change * pressure}}) {
-          const double expanded =
-              (pressure + d_p) * (at.ratio + at.by_density * d_rho + at.by_pressure * d_p);
+          const double expanded = (pressure + d_p) * (at[k_ratio] + at[k_ratio_by_density] * d_rho +
+                                                      at[k_ratio_by_pressure] * d_p);
           const double exact = real_energy(rho + d_rho, pressure + d_p, per_pressure, gas);
           EXPECT_NEAR(expanded / exact, 1.0, 0.5 * change * change) << rho << ' ' << thermal;
         }
     });
+}
+
+TEST(RealGas, has_continuous_energies_at_faces) {
+  const TabulatedGas table(table_of(k_constant), {}, k_gamma);
+  const double rho = 1.3, thermal = 0.9, per_pressure = 1.0 / (k_gamma - 1);
+  for (const RealGas& gas : {gas_with_radiation(), gas_of(table)}) {
+    EnergyExpansion<double> at;
+    AnyState<double>(rho, {}, gas).expand(thermal, per_pressure, at);
+    const double mean = at[k_mean_pressure];
+    const auto energy = [&](double density, double pressure) {
+      const FaceGas<double> face{
+          at[k_exponent], at[k_ratio], at[k_ratio_by_density], at[k_ratio_by_pressure], rho, mean,
+          density,        &gas};
+      return face.internal_energy(pressure, per_pressure);
+    };
+    for (const double change : {-0.1, -0.05, 0.05, 0.1}) {
+      const double below = 1 + change * (1 - 1e-9), above = 1 + change * (1 + 1e-9);
+      EXPECT_NEAR(energy(rho * above, mean) / energy(rho * below, mean), 1.0, 1e-8);
+      EXPECT_NEAR(energy(rho, mean * above) / energy(rho, mean * below), 1.0, 1e-8);
+    }
+    EXPECT_EQ(energy(2 * rho, mean), real_energy(2 * rho, mean, per_pressure, gas));
+    EXPECT_EQ(energy(rho, 2 * mean), real_energy(rho, 2 * mean, per_pressure, gas));
+  }
 }
 
 TEST(EosTable, knows_its_range) {
@@ -160,11 +189,13 @@ TEST(RealGas, has_the_same_bits_in_packs) {
       same(real_thermal_pressure<SimdDouble>(rho, p, gas), real_thermal_pressure(r, q, gas));
       same(real_energy<SimdDouble>(rho, p, 2.5, gas), real_energy(r, q, 2.5, gas));
       same(modulus_of_pressure<SimdDouble>(rho, p, gas), modulus_of_pressure(r, q, gas));
-      const EnergyRatio<SimdDouble> packs = energy_ratio<SimdDouble>(rho, p, 2.5, gas);
-      const EnergyRatio<double> alone = energy_ratio(r, q, 2.5, gas);
-      same(packs.ratio, alone.ratio), same(packs.modulus, alone.modulus);
-      same(packs.by_density, alone.by_density), same(packs.by_pressure, alone.by_pressure);
-      same(modulus_of_thermal<SimdDouble>(rho, p, 0.01, gas), modulus_of_thermal(r, q, 0.01, gas));
+      const AnyState<SimdDouble> packs(rho, {}, gas);
+      const AnyState<double> alone(r, {}, gas);
+      EnergyExpansion<SimdDouble> energies;
+      EnergyExpansion<double> energy;
+      packs.expand(p, 2.5, energies), alone.expand(q, 2.5, energy);
+      for (int n = 0; n < k_cell_energies; ++n) same(energies[n], energy[n]);
+      same(packs.adiabatic_modulus(p, k_gamma), alone.adiabatic_modulus(q, k_gamma));
     }
   }
 }
