@@ -39,11 +39,12 @@ struct OpacityRow {
   KOKKOS_FORCEINLINE_FUNCTION bool exists() const { return temperatures != nullptr; }
   // Opacity at a positive temperature.
   KOKKOS_INLINE_FUNCTION OpacityValue at(double T) const {
-    const NodeInterval interval(temperatures, count, Kokkos::log(T));
+    const double logarithm = Kokkos::log(T);
+    const NodeInterval interval(temperatures, count, logarithm);
     const int n = interval.below;
     const double cooler = thinner[n] + weight * (denser[n] - thinner[n]);
     const double hotter = thinner[n + 1] + weight * (denser[n + 1] - thinner[n + 1]);
-    const bool is_inside = interval.weight > 0.0 && interval.weight < 1.0;
+    const bool is_inside = logarithm > temperatures[0] && logarithm < temperatures[count - 1];
     const double slope = (hotter - cooler) / (temperatures[n + 1] - temperatures[n]);
     return {Kokkos::exp(cooler + interval.weight * (hotter - cooler)), is_inside ? slope : 0.0};
   }

@@ -69,4 +69,5 @@ class PressureTube:
         scale = (self.radiation_constant / (3.0 * self.total)) ** 0.25
         length = self._distance(np.array([self.cold]))[0]
         gradient = length / (scale**5 * self.total)  # -T^4 d_x T / p
-        return 4.0 * self.radiation_constant * self.light_speed / (3.0 * self.opacity) * gradient
+        conductivity = 4.0 * self.radiation_constant * self.light_speed / (3.0 * self.opacity)
+        return float(conductivity * gradient)

@@ -55,7 +55,9 @@ TEST_F(OpacityTableTest, is_exact_for_power_laws) {
     for (const double T : {0.1, 0.3, 1.0, 2.0, 170.0, 200.0}) {
       const OpacityValue planck = opacity.planck.at_density(rho).evaluate(T);
       EXPECT_NEAR(planck.kappa / (2 * std::pow(rho, 0.5) * std::pow(T, -1.5)), 1.0, 1e-13);
-      if (T > 0.1 && T < 200.0) EXPECT_NEAR(planck.exponent, -1.5, 1e-12);
+      if (T > 0.1 && T < 200.0) {
+        EXPECT_NEAR(planck.exponent, -1.5, 1e-12);
+      }
       const double rosseland = 3 * rho * std::pow(T, -3.5);
       EXPECT_NEAR(opacity.extinction(rho, T) / (rho * (rosseland + 4.0)), 1.0, 1e-13);
     }
