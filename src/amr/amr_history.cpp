@@ -29,6 +29,7 @@ void add_radiation_columns(Columns& columns, const RadiationTotals& radiation,
     columns.add("radiation_energy", radiation.energy);
     columns.add_vector("radiation_momentum", radiation.momentum);
   }
+  if (options.opacity_table) columns.add("cells_outside_opacity_table", radiation.outside_table);
   // Values are unknown before the first measurement.
   for (int n = 0; n < options.photon_groups; ++n)
     columns.add(fmt::format("photons_{}", n),

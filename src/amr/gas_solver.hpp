@@ -50,6 +50,8 @@ class GasSolver : public StepPart {
 
   // Sets the energy of barotropic gas on all levels, and adds up the exchanged energy.
   void close_energies(const LevelStep& coarse);
+  // Sets the energy of barotropic gas in the leaf cells of a level. Local.
+  void close_leaf_cells(int level);
 
   // --- within the step
   // Measures signal speeds on levels >= `coarsest` on this rank after processes changed the gas.
@@ -135,7 +137,6 @@ class GasSolver : public StepPart {
   void give_back_inflow(int level, double* next);
   void restore_unphysical_cells(int level);
   void close_sweep(Sweep& sweep);
-  void close_leaf_cells(int level);
 
   StepContext& context_;
   mesh::Mesh& mesh_;

@@ -89,6 +89,8 @@ void RadiationStep::advance(const LevelStep& step) {
       processes_.react(step.level, context_.clocks[step.level] + (n + 0.5) / substeps * step.dt,
                        step.dt / substeps, mesh_.fields(step.level).blocks(spare));
   }
+  if (options_.interacts() && context_.options.hydro.is_barotropic())
+    gas_.close_leaf_cells(step.level);
   // The exchange changes the temperature. On level 0 the next coarse step measures all signals.
   if (step.level > 0 && (options_.interacts() || options_.photon_groups > 0))
     gas_.measure_signal(step.level);
@@ -194,7 +196,77 @@ void RadiationStep::check_initial_state() const {
   mesh_.communicator().collective_try([&] {
     for (int level = 0; level <= mesh_.finest_level(); ++level)
       for (int set = 0; set < options_.sets(); ++set) check(level, set);
+    if (options_.opacity_table) check_table();
   });
+}
+
+namespace {
+
+// Leaf cells of a level outside the table of opacities.
+std::vector<mesh::Cell> cells_outside(const mesh::Mesh& mesh, int level,
+                                      const radiation::RadiatingGas& matter) {
+  const mesh::BlockLayout& layout = mesh.layout();
+  const double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
+  return mesh::find_cells(
+      "cells outside the table", mesh.leaf_cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        return matter.is_outside_table(blocks + layout.offset(cell), layout.stride_variable);
+      });
+}
+
+// 1 for a cell outside the table of opacities, else 0.
+struct OutsideTerm {
+  enum { sums = 1, count = 1 };
+  static constexpr int parts = mesh::k_sum_parts;
+
+  mesh::BlockLayout layout;
+  const double* blocks;
+  radiation::RadiatingGas matter;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    const double* const state = blocks + layout.offset(cell);
+    terms[0] = SimdTraits<V>::generate([&](int lane) {
+      return matter.is_outside_table(state + lane, layout.stride_variable) ? 1.0 : 0.0;
+    });
+  }
+};
+
+}  // namespace
+
+// Throws InputError if initial cells on this rank are outside the table of opacities.
+void RadiationStep::check_table() const {
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const auto found = cells_outside(mesh_, level, matter_of(0, level));
+    if (found.empty()) continue;
+    const auto place = mesh_.leaf_cells(level).centre(found.front());
+    throw InputError(
+        "radiation.opacity_table: the initial gas in the cell at x = {}, y = {}, z = {} on level "
+        "{} is outside the table, which has {}; use a table with larger ranges, or other initial "
+        "conditions",
+        place[0], place[1], place[2], level, options_.opacity_table->ranges());
+  }
+}
+
+// Number of leaf cells on this rank outside the table of opacities.
+std::int64_t RadiationStep::cells_outside_table() const {
+  if (!options_.opacity_table) return 0;
+  ReproducibleSum sum;
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    mesh::add_totals("cells outside the table", mesh_.leaf_cells(level),
+                     OutsideTerm{mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now),
+                                 matter_of(0, level)},
+                     1.0, {&sum, 1});
+  return static_cast<std::int64_t>(sum.to_double());
+}
+
+// Warns about the first cells that leave the table of opacities; `count` is the number on all
+// ranks.
+void RadiationStep::report_outside_table(std::int64_t count) {
+  if (count == 0 || std::exchange(left_table_, true) || !mesh_.communicator().is_root()) return;
+  log::warn(
+      "{} cells are outside radiation.opacity_table, which has {}; their opacities are those at "
+      "the limits of the table (column cells_outside_opacity_table of history.csv)",
+      count, options_.opacity_table->ranges());
 }
 
 // Warns about cells without a solution; `count` is the number on all ranks.
@@ -225,13 +297,16 @@ RadiationTotals RadiationStep::measure() {
     }
     waves.push_back(fastest);
   }
-  std::vector<std::int64_t> unsolved{on_host(TransferKind::numbers, unsolved_)(0)};
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums), unsolved);
-  report_unsolved(unsolved.front());
+  std::vector<std::int64_t> counts{on_host(TransferKind::numbers, unsolved_)(0),
+                                   cells_outside_table()};
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums), counts);
+  report_unsolved(counts[0]);
+  report_outside_table(counts[1]);
   fill(unsolved_, std::int64_t{0});
   mesh_.communicator().max_in_place(std::span(waves));
   gas_.set_radiation_waves(std::move(waves));
   RadiationTotals totals;
+  totals.outside_table = counts[1];
   if (options_.enabled) {
     const radiation::Light light = options_.light();
     totals.energy = sums[0].to_double();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "amr/gas_solver.hpp"
@@ -19,6 +20,7 @@ struct RadiationTotals {
   double energy = 0.0;
   std::array<double, 3> momentum{};
   std::vector<double> photons;
+  std::int64_t outside_table = 0;  // leaf cells outside the table of opacities
 };
 
 // Radiation of all levels. All functions are collective unless they are const.
@@ -35,7 +37,7 @@ class RadiationStep : public StepPart {
 
   // --- between steps
   // Throws InputError, on all ranks, if an initial energy is negative or an initial flux exceeds c
-  // times its energy anywhere.
+  // times its energy anywhere, or if cells are outside the table of opacities.
   void check_initial_state() const;
   // Longest step of a level: radiation.max_substeps substeps. Infinite without radiation. Local.
   double longest_step(int level) const;
@@ -50,6 +52,9 @@ class RadiationStep : public StepPart {
   radiation::RadiatingGas matter_of(int set, int level) const;
   double speed_of_photons(int level) const;
   void report_unsolved(std::int64_t count) const;
+  void check_table() const;
+  std::int64_t cells_outside_table() const;
+  void report_outside_table(std::int64_t count);
 
   StepContext& context_;
   mesh::Mesh& mesh_;
@@ -58,6 +63,7 @@ class RadiationStep : public StepPart {
   ProcessStep& processes_;
   // number of cells on this rank whose exchange had no solution since the last measurement
   mesh::DeviceArray<std::int64_t> unsolved_;
+  bool left_table_ = false;  // cells were outside the table of opacities
 };
 
 }  // namespace octant

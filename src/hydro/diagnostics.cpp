@@ -135,7 +135,7 @@ double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layo
 
 std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::BlockLayout& layout,
                                       const double* blocks, const mesh::CellRange& cells) {
-  const int variables = options.variable_count();
+  const int variables = static_cast<int>(options.variables().size());
   const int first_of = 1 << options.dimensions * cells.log2_block_size;
   return mesh::find_cells(
       "varying cells", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {

@@ -33,6 +33,9 @@ struct Material {
   double heat_capacity = 0.0;  // per mass: e = heat_capacity rho T, unless `cubic` is positive
   double cubic = 0.0;          // e = cubic a T^4 at any density (Su & Olson 1996)
   bool moves = true;           // false: v = 0 in all terms, and the momentum is not changed
+  // Temperature of gas that exchanges heat with its surroundings, which no exchange with radiation
+  // changes; 0: there are no surroundings
+  double surroundings = 0.0;
 
   // Temperature of gas with this density and internal energy density.
   KOKKOS_FORCEINLINE_FUNCTION double temperature(double rho, double internal,
@@ -237,6 +240,10 @@ struct Equations {
         constant(light.constant),
         path(light.reduced * dt * cell.density),
         moves(material.moves) {
+    if (material.surroundings > 0.0) {
+      keep_temperature(material.surroundings);
+      return;
+    }
     const bool is_cubic = material.cubic > 0.0;
     linear = is_cubic ? 0.0 : material.heat_capacity * cell.density;
     quartic = is_cubic ? material.cubic * constant : 0.0;
@@ -244,6 +251,16 @@ struct Equations {
     const double T = is_cubic ? Kokkos::sqrt(Kokkos::sqrt(internal / quartic)) : internal / linear;
     initial = max(T, 1e-200);
     initial_opacity = planck.at(initial);
+  }
+
+  // Sets a heat capacity so large that the temperature does not change.
+  KOKKOS_FORCEINLINE_FUNCTION void keep_temperature(double T) {
+    const double emission = old.ratio * constant * (T * T) * (T * T);
+    old.internal = 1e40 * (old.internal + old.ratio * old.energy + emission);
+    linear = old.internal / T;
+    quartic = 0.0;
+    initial = T;
+    initial_opacity = planck.at(T);
   }
 
   // True if radiation and gas do not affect each other.
@@ -349,6 +366,9 @@ struct Equations {
 // c, the largest physical part of the last iterate's exchange takes place. A cell that neither
 // absorbs nor scatters keeps its bits.
 //
+// Gas with surroundings keeps its temperature: e changes by the heat that it passes to them, and
+// may become negative.
+//
 // Returns the number of iterations for the temperature, and its negative (at most -1) if the
 // equations are not solved. Both are bounded, also for numbers that are not numbers.
 KOKKOS_FORCEINLINE_FUNCTION int exchange(RadiatingCell& cell, const Light& light,
@@ -362,7 +382,9 @@ KOKKOS_FORCEINLINE_FUNCTION int exchange(RadiatingCell& cell, const Light& light
     after = after.largest_part(equations.old);
     after.converged = false;
   }
-  cell.internal = after.internal;
+  if (material.surroundings > 0.0)
+    cell.internal += equations.old.ratio * (cell.energy - after.work - after.energy);
+  else cell.internal = after.internal;
   cell.energy = after.energy;
   const double inertia = cell.density * light.c;
   for (int d = 0; d < 3; ++d) {

@@ -99,7 +99,8 @@ struct HeatBalance {
     double opacity, exponent;  // d ln opacity / d ln T
   };
   KOKKOS_FORCEINLINE_FUNCTION Residual residual(const OpacityAtDensity& law, double T) const {
-    const double kappa = law.at(T), exponent = law.slope(kappa), cube = T * T * T;
+    const auto [kappa, exponent] = law.evaluate(T);
+    const double cube = T * T * T;
     const ImplicitFraction fraction(path * kappa);
     const double theta = fraction.theta;
     const double excess = emission * cube * T - radiation;

@@ -231,8 +231,8 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
       cell.flux[d] = gas[a_.first + k_flux_x + d];
     }
     const RadiatingCell before = cell;
-    const int iterations =
-        exchange(cell, a_.matter.light, a_.matter.material, a_.matter.opacity, a_.a1 * a_.dt);
+    const int iterations = exchange(cell, a_.matter.light, a_.matter.material_at(density),
+                                    a_.matter.opacity, a_.a1 * a_.dt);
     if (iterations < 0 && a_.unsolved) Kokkos::atomic_inc(a_.unsolved);
     double push[3], work = 0.0;
     for (int d = 0; d < 3; ++d) {
@@ -241,7 +241,22 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
       gas[a_.first + k_flux_x + d] = cell.flux[d];
     }
     gas[a_.first] = cell.energy;
-    gas.add(0.0, push, (cell.internal - before.internal) + 0.5 * work / density);
+    const double heat = cell.internal - before.internal;
+    if (a_.matter.gas.is_ideal()) gas.add(0.0, push, heat + 0.5 * work / density);
+    else add_to_cold_gas(gas, push, heat, 0.5 * work / density);
+  }
+
+  // Adds momentum, heat and kinetic energy to gas with a cold pressure.
+  KOKKOS_FORCEINLINE_FUNCTION void add_to_cold_gas(const hydro::GasCell& gas,
+                                                   const double (&push)[3], double heat,
+                                                   double work) const {
+    const double per_heat = a_.matter.gas.gamma - 1.0;
+    const double heated = gas.thermal_pressure() + per_heat * heat;
+    const double pressure = max(heated, a_.matter.gas.pressure_floor);
+    for (int d = 0; d < 3; ++d) gas[hydro::k_momentum_x + d] += push[d];
+    gas[hydro::k_energy] += heat + work + (pressure - heated) / per_heat;
+    if (a_.matter.gas.dual_energy)
+      gas[hydro::k_entropy] = pressure / power(gas.density(), per_heat);
   }
 };
 

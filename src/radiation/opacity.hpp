@@ -3,39 +3,49 @@
 
 #include "core/compiler.hpp"
 #include "core/power.hpp"
+#include "radiation/opacity_grid.hpp"
 
 namespace octant::radiation {
 
-// Opacity per mass at one density, as a function of the temperature: a clipped power law.
+// Opacity per mass at one density, as a function of the temperature: a clipped power law, or from a
+// table.
 struct OpacityAtDensity {
   double value;  // at the reference temperature; between floor and ceiling if exponent = 0
   double exponent, inverse_temperature;
   double floor, ceiling;
+  OpacityRow row = {};  // of a table, which replaces the power law
 
+  // Opacity at a positive temperature, and its exponent: zero at the floor and the ceiling.
+  KOKKOS_FORCEINLINE_FUNCTION OpacityValue evaluate(double T) const {
+    if (row.exists()) return row.at(T);
+    if (exponent == 0.0) return {value, 0.0};
+    const double kappa = min(max(value * power(T * inverse_temperature, exponent), floor), ceiling);
+    return {kappa, kappa > floor && kappa < ceiling ? exponent : 0.0};
+  }
   // Opacity at a positive temperature.
-  KOKKOS_FORCEINLINE_FUNCTION double at(double T) const {
-    if (is_constant()) return value;
-    return min(max(value * power(T * inverse_temperature, exponent), floor), ceiling);
-  }
+  KOKKOS_FORCEINLINE_FUNCTION double at(double T) const { return evaluate(T).kappa; }
   // True if the opacity does not depend on the temperature.
-  KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const { return exponent == 0.0; }
-  // d ln kappa / d ln T where the opacity is `kappa`; zero at the floor and the ceiling.
-  KOKKOS_FORCEINLINE_FUNCTION double slope(double kappa) const {
-    return kappa > floor && kappa < ceiling ? exponent : 0.0;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const { return exponent == 0.0 && !row.exists(); }
 };
 
 // Opacity per mass [area / mass], a clipped power law:
-//   kappa = min(max(value (rho / density)^a (T / temperature)^b, floor), ceiling).
-// Exponents of zero cost no power. The reference values must be positive.
+//   kappa = min(max(value (rho / density)^a (T / temperature)^b, floor), ceiling),
+// or from a table. Exponents of zero cost no power. The reference values must be positive.
 struct OpacityLaw {
   double value = 0.0;
   double density_exponent = 0.0, temperature_exponent = 0.0;  // a, b
   double density = 1.0, temperature = 1.0;                    // reference values
   double floor = 0.0, ceiling = 1e300;
+  OpacityGrid table = {};  // replaces the power law if it exists
+  int mean = 0;            // OpacityGrid::Mean
 
+  // True unless the opacity is the same at all temperatures.
+  KOKKOS_FORCEINLINE_FUNCTION bool depends_on_temperature() const {
+    return temperature_exponent != 0.0 || table.exists();
+  }
   // The law at a positive density.
   KOKKOS_FORCEINLINE_FUNCTION OpacityAtDensity at_density(double rho) const {
+    if (table.exists()) return {0.0, 0.0, 1.0, 0.0, 0.0, table.at_density(mean, rho)};
     const double a = density_exponent, b = temperature_exponent;
     const double growth = a == 0.0 ? 1.0 : a == 1.0 ? rho / density : power(rho / density, a);
     const double here = value * growth;
@@ -79,6 +89,15 @@ struct Opacity {
     Opacity opacity;
     opacity.planck = {planck, a, b, rho0, T0, floor, ceiling};
     opacity.rosseland = {rosseland, a, b, rho0, T0, floor, ceiling};
+    opacity.scattering = scattering;
+    return opacity;
+  }
+  // Opacities of a table.
+  static Opacity tabulated(const OpacityGrid& table, double scattering = 0.0) {
+    Opacity opacity;
+    opacity.planck.table = opacity.rosseland.table = table;
+    opacity.planck.mean = OpacityGrid::k_planck;
+    opacity.rosseland.mean = OpacityGrid::k_rosseland;
     opacity.scattering = scattering;
     return opacity;
   }

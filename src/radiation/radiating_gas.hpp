@@ -14,6 +14,22 @@ struct RadiatingGas {
   Material material;
   Opacity opacity;
   bool interacts = false;  // false: the gas neither absorbs nor scatters
+  // Equation of state of gas whose temperature is a function of the density; without pieces for
+  // other gas.
+  hydro::Barotrope barotrope = {};
+  double kelvin = 1.0;  // temperature at p / rho = 1
+
+  // Temperature of gas with a density and a thermal energy per volume.
+  KOKKOS_FORCEINLINE_FUNCTION double temperature(double rho, double internal) const {
+    if (barotrope.pieces > 0) return kelvin * barotrope.at(rho).pressure / rho;
+    return material.temperature(rho, internal, light);
+  }
+  // Material of the exchange with gas of this density.
+  KOKKOS_FORCEINLINE_FUNCTION Material material_at(double rho) const {
+    Material here = material;
+    if (barotrope.pieces > 0) here.surroundings = temperature(rho, 0.0);
+    return here;
+  }
 
   // Extinction, absorption and scattering per length, of the cells whose variables begin at `state`
   // and are `stride` apart.
@@ -24,13 +40,21 @@ struct RadiatingGas {
     // The cells are only read.
     const hydro::GasCells<V> cells(const_cast<double*>(state), stride, gas);
     const V density = cells.density();
-    if (opacity.rosseland.temperature_exponent == 0.0)
+    if (!opacity.rosseland.depends_on_temperature())
       return P::generate([&](int lane) { return opacity.extinction(P::lane(density, lane), 1.0); });
     const V internal = density * cells.internal_energy();
     return P::generate([&](int lane) {
       const double rho = P::lane(density, lane);
-      return opacity.extinction(rho, material.temperature(rho, P::lane(internal, lane), light));
+      return opacity.extinction(rho, temperature(rho, P::lane(internal, lane)));
     });
+  }
+
+  // True if density and temperature of a cell are outside the table of opacities.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_outside_table(const double* state,
+                                                    std::int64_t stride) const {
+    const hydro::GasCells<double> cell(const_cast<double*>(state), stride, gas);
+    const double rho = cell.density();
+    return !opacity.planck.table.contains(rho, temperature(rho, rho * cell.internal_energy()));
   }
 
   // Speed of the waves that the pressure E / 3 of trapped radiation carries, sqrt(4 E / (9 rho)),

@@ -71,6 +71,12 @@ void RadiationOptions::declare_opacities(ParameterSchema& schema) {
              {.unit = "length^2 / mass",
               .meaning = "Opacity per mass of isotropic scattering, which changes only the flux",
               .min = 0.0});
+  schema.add("radiation.opacity_table", opacity_table_path,
+             {.meaning = "Text file with both absorption opacities instead of power laws: lines "
+                         "with density, temperature, Planck mean and Rosseland mean, in g/cm^3, K "
+                         "and cm^2/g, or in code units if [units] is not set. The logarithm of an "
+                         "opacity is linear in those of density and temperature",
+              .is_data_file = true});
   schema.add("radiation.opacity_density_exponent", opacity_density_exponent,
              {.meaning = "Exponent a of both absorption opacities, which are proportional to "
                          "density^a T^b; 1 for Kramers' law"});
@@ -94,6 +100,34 @@ void RadiationOptions::declare_opacities(ParameterSchema& schema) {
              {.unit = "length^2 / mass",
               .meaning = "Largest absorption opacity where the exponents are not 0",
               .above = 0.0});
+}
+
+// Reads the table of opacities, or sets the power law.
+void RadiationOptions::set_opacity(const CodeUnits* units) {
+  if (least_opacity > largest_opacity)
+    throw InputError("radiation.least_opacity = {} exceeds radiation.largest_opacity = {}",
+                     least_opacity, largest_opacity);
+  if (!enabled || opacity_table_path.empty()) {
+    opacity =
+        Opacity::power_law(planck_opacity, rosseland_opacity, opacity_density, opacity_temperature,
+                           opacity_density_exponent, opacity_temperature_exponent, least_opacity,
+                           largest_opacity, scattering_opacity);
+    return;
+  }
+  const RadiationOptions unset;
+  const auto forbid = [](double value, double without, const char* name) {
+    if (value != without)
+      throw InputError("radiation.{} is incompatible with radiation.opacity_table", name);
+  };
+  forbid(planck_opacity, unset.planck_opacity, "planck_opacity");
+  forbid(rosseland_opacity, unset.rosseland_opacity, "rosseland_opacity");
+  forbid(opacity_density_exponent, unset.opacity_density_exponent, "opacity_density_exponent");
+  forbid(opacity_temperature_exponent, unset.opacity_temperature_exponent,
+         "opacity_temperature_exponent");
+  forbid(least_opacity, unset.least_opacity, "least_opacity");
+  forbid(largest_opacity, unset.largest_opacity, "largest_opacity");
+  opacity_table = std::make_shared<const OpacityTable>(opacity_table_path, units);
+  opacity = Opacity::tabulated(opacity_table->grid(), scattering_opacity);
 }
 
 void RadiationOptions::find_constants(const CodeUnits* units) {
@@ -124,11 +158,27 @@ constexpr int k_most_substeps_of_levels = 4;
 void RadiationOptions::check_gas(const hydro::HydroOptions& gas) const {
   const char* const parameter = enabled ? "radiation.enabled" : "ionization.enabled";
   if (!gas.enabled) throw InputError("{} = true requires hydro.enabled = true", parameter);
-  if (!gas.is_ideal())
+  const auto refuse = [&](const char* reason) {
+    throw InputError("{} = true is not supported with hydro.equation_of_state = \"{}\"{}",
+                     parameter, name_of(gas.eos.kind), reason);
+  };
+  using hydro::EquationOfState;
+  if (photon_groups > 0 && !gas.is_ideal()) refuse("; expected \"ideal\"");
+  if (gas.eos.kind == EquationOfState::gas_radiation)
+    refuse(", which contains radiation already; expected \"ideal\"");
+  if (gas.eos.kind == EquationOfState::table)
+    refuse(", which does not relate energy to temperature during the run; expected another one");
+  if (gas.eos.kind == EquationOfState::locally_isothermal &&
+      (planck_opacity > 0.0 || !opacity_table_path.empty()))
+    refuse(
+        " where gas absorbs energy (radiation.planck_opacity, radiation.opacity_table): its "
+        "temperature depends on the position; expected radiation.rosseland_opacity or "
+        "scattering_opacity alone");
+  if (cubic_heat_capacity > 0.0 && !gas.is_ideal())
     throw InputError(
-        "{} = true is not supported with hydro.equation_of_state = \"{}\"; expected \"ideal\"",
-        parameter, name_of(gas.eos.kind));
-  if (gas.dimensions != 3)
+        "radiation.cubic_heat_capacity requires hydro.equation_of_state = \"ideal\"; it is \"{}\"",
+        name_of(gas.eos.kind));
+  if (photon_groups > 0 && gas.dimensions != 3)
     throw InputError("{} = true requires hydro.dimensions = 3, but it is {}", parameter,
                      gas.dimensions);
   if (gas.frame.turns())
@@ -141,19 +191,19 @@ void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* u
   check_gas(gas);
   find_constants(units);
   most_substeps_ = is_refined ? std::min(max_substeps, k_most_substeps_of_levels) : max_substeps;
-  const double kelvin = molecular_weight * (units ? units->temperature() : 1.0);
-  material_ = {.heat_capacity = 1.0 / ((gas.gamma - 1.0) * kelvin),
+  set_material(gas, units);
+  set_opacity(units);
+}
+
+void RadiationOptions::set_material(const hydro::HydroOptions& gas, const CodeUnits* units) {
+  kelvin_ = molecular_weight * (units ? units->temperature() : 1.0);
+  material_ = {.heat_capacity = 1.0 / ((gas.gamma - 1.0) * kelvin_),
                .cubic = cubic_heat_capacity,
                .moves = gas.moves};
   if (cubic_heat_capacity > 0.0 && gas.moves)
     throw InputError("radiation.cubic_heat_capacity requires hydro.moves = false");
-  if (least_opacity > largest_opacity)
-    throw InputError("radiation.least_opacity = {} exceeds radiation.largest_opacity = {}",
-                     least_opacity, largest_opacity);
-  opacity =
-      Opacity::power_law(planck_opacity, rosseland_opacity, opacity_density, opacity_temperature,
-                         opacity_density_exponent, opacity_temperature_exponent, least_opacity,
-                         largest_opacity, scattering_opacity);
+  // That of locally isothermal gas depends on the position; its stored energy has the temperature.
+  if (gas.eos.kind != hydro::EquationOfState::locally_isothermal) barotrope_ = gas.eos.barotrope();
 }
 
 namespace {

@@ -1,9 +1,13 @@
 // Parameters of the radiation, and the fields that it stores beside the gas.
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "core/units.hpp"
 #include "hydro/hydro_options.hpp"
 #include "radiation/closure.hpp"
+#include "radiation/opacity_table.hpp"
 #include "radiation/radiating_gas.hpp"
 
 namespace octant {
@@ -30,7 +34,9 @@ struct RadiationOptions {
   double opacity_density_exponent = 0.0, opacity_temperature_exponent = 0.0;
   double opacity_density = 1.0, opacity_temperature = 1.0;  // where the opacities are as given
   double least_opacity = 0.0, largest_opacity = 1e300;
-  Opacity opacity;  // of these parameters; set by finish()
+  std::string opacity_table_path;                     // radiation.opacity_table
+  std::shared_ptr<const OpacityTable> opacity_table;  // null: no table; set by finish()
+  Opacity opacity;                                    // of these parameters; set by finish()
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
@@ -49,12 +55,13 @@ struct RadiationOptions {
   // Properties of gas and light for kernels. Photons cross the gas of their transport unhindered:
   // their process absorbs them.
   RadiatingGas matter(const hydro::Gas& gas, bool is_grey) const {
-    return {gas, light(), material_, opacity, is_grey && interacts()};
+    return {gas, light(), material_, opacity, is_grey && interacts(), barotrope_, kelvin_};
   }
   // True if the gas absorbs or scatters grey radiation.
   bool interacts() const {
     if (!enabled) return false;
-    return planck_opacity > 0.0 || rosseland_opacity > 0.0 || scattering_opacity > 0.0;
+    return opacity_table || planck_opacity > 0.0 || rosseland_opacity > 0.0 ||
+           scattering_opacity > 0.0;
   }
   // Fields of the mesh: energy density and flux of all sets, then the emission of the groups of
   // photons, if any. Empty without radiation.
@@ -68,8 +75,12 @@ struct RadiationOptions {
   void declare_opacities(ParameterSchema& schema);
   void find_constants(const CodeUnits* units);
   void check_gas(const hydro::HydroOptions& gas) const;
+  void set_material(const hydro::HydroOptions& gas, const CodeUnits* units);
+  void set_opacity(const CodeUnits* units);
 
   Material material_{};
+  hydro::Barotrope barotrope_{};
+  double kelvin_ = 1.0;
   int most_substeps_ = 1;
 };
 

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from galaxy_setups import STARS_IN_WARM_GAS, WARM_GAS, half_refined_box
 from ionization_setups import photon_residual
 
 from galaxies import MEGAYEAR, SNAPSHOTS_ALONE
+from inputs import GALAXIES_IN_A_BOX
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -131,6 +133,43 @@ def test_photons_balance_in_an_expanding_box_on_any_ranks(tmp_path: Path) -> Non
     assert photon_residual(history).max() <= 1e-12
     assert history["ionization_unsolved"][-1] == 0
     assert_same_run(run_well(tmp_path / "three", text, *EXPANDING, ranks=3), one)
+
+
+# Galaxies from stars, supernovae and black holes, all within 20 steps.
+GALAXIES = (
+    "cooling.enabled=false",
+    "stars.density=1e-9",
+    "stars.overdensity=1.0",
+    "stars.mass=1e7",
+    "supernovae.delay=1.0",
+    "mesh.base_cells=[12, 12, 12]",
+    "refine.mass=[2.5]",
+    "black_holes.gas_density=1e-9",
+    "black_holes.star_density=1e-9",
+    "ionization.enabled=true",
+    "ionization.edges=[13.6, 24.59]",
+    "ionization.star_rate=2e44",
+    "ionization.black_hole_fraction=0.4",
+    "radiation.speed_ratio=0.01",
+    "time.max_steps=20",
+    "output.history_interval=1",
+)
+
+
+def test_budgets_of_a_box_of_galaxies_are_closed(tmp_path: Path) -> None:
+    """Photons and mass after 20 steps on two ranks."""
+    history = run_well(tmp_path / "run", GALAXIES_IN_A_BOX, *GALAXIES, ranks=2).history()
+    assert history["step"][-1] == 20
+    assert history["leaf_cells_1"][-1] > 0
+    assert history["stars_particles"][-1] > 50
+    assert history["supernovae_number"][-1] > 0
+    assert history["sinks_particles"][-1] > 0
+    assert history["ionization_absorbed"][-1] > 0.01 * history["ionization_injected"][-1] > 0.0
+    assert photon_residual(history).max() <= 1e-10
+    assert history["ionization_unsolved"][-1] == 0
+    mass = history["mass"] + history["stars_mass"] + history["sinks_mass"]
+    mass += history["black_holes_radiated"]
+    assert np.abs(mass / mass[0] - 1.0).max() < 1e-12
 
 
 BAD_TABLES = {

@@ -22,10 +22,11 @@ BOLTZMANN, PROTON_MASS = 1.380649e-16, 1.67262192369e-24
 # --- uniform gas ----------------------------------------------------------------------------------
 
 
-def relaxation(gas_energy: float, speed_ratio: float) -> Relaxation:
+def relaxation(gas_energy: float, speed_ratio: float, absorption: float = 4e-8) -> Relaxation:
     """Return the second test of Turner & Stone (2001), in cgs: mean molecular weight 0.6."""
     heat = 1e-7 * BOLTZMANN * 1.5 / (0.6 * PROTON_MASS)
-    return Relaxation(gas_energy, 1e12, heat, RADIATION_CONSTANT, 4e-8, LIGHT_SPEED, speed_ratio)
+    light = (RADIATION_CONSTANT, absorption, LIGHT_SPEED)
+    return Relaxation(gas_energy, 1e12, heat, *light, speed_ratio)
 
 
 def relaxed(directory: Path, cell: Relaxation, end: float, substeps: int) -> tuple[float, float]:
@@ -50,8 +51,8 @@ def relaxed(directory: Path, cell: Relaxation, end: float, substeps: int) -> tup
         f"hydro.gamma={5 / 3!r}",
         f"radiation.speed_ratio={cell.speed_ratio}",
         "radiation.molecular_weight=0.6",
-        "radiation.planck_opacity=0.4 cm^2/g",
-        "radiation.rosseland_opacity=0.4 cm^2/g",
+        f"radiation.planck_opacity={cell.absorption / 1e-7!r} cm^2/g",
+        f"radiation.rosseland_opacity={cell.absorption / 1e-7!r} cm^2/g",
     )
     found = profile(outcome.last_snapshot)
     return float(found["pressure"][0]) * 1.5e16, float(found["radiation_energy"][0]) * 1e16
@@ -76,6 +77,28 @@ def test_gas_relaxes_to_the_temperature_of_the_radiation(
     assert 0.8 <= np.log2(errors[0] / errors[1]) <= 1.3, f"errors {errors}"
     energy = relaxed(tmp_path / "huge", cell, 1e-3, 2)[0]
     assert energy == pytest.approx(cell.equilibrium, rel=1e-6)
+
+
+# Stiffness of a substep, 4 a T^3 / heat times c dt per mean free path in equilibrium, and the
+# largest error in units of the initial distance from equilibrium.
+STIFFNESS = {1e-3: 1.5e-3, 1e-1: 4e-3, 1.0: 1e-8, 1e2: 1e-12, 1e4: 1e-12, 1e6: 1e-12, 1e8: 1e-12}
+
+
+@pytest.mark.parametrize("stiffness", STIFFNESS)
+@pytest.mark.parametrize("gas_energy", [1e2, 1e10])
+def test_gas_follows_the_exact_solution_at_any_stiffness(
+    tmp_path: Path, gas_energy: float, stiffness: float
+) -> None:
+    """32 substeps of a gas that is far below or above the temperature of equilibrium."""
+    substeps, end = 32, 2e-8
+    cell = relaxation(gas_energy, 1.0)
+    temperature = cell.equilibrium / cell.heat
+    rate = LIGHT_SPEED * 4.0 * RADIATION_CONSTANT * temperature**3 / cell.heat
+    cell = relaxation(gas_energy, 1.0, stiffness * substeps / (end * rate))
+    exact = cell.at(np.array([end]))[0][0]
+    energy, radiation = relaxed(tmp_path / "run", cell, end, substeps)
+    assert abs(energy - exact) <= STIFFNESS[stiffness] * abs(gas_energy - cell.equilibrium)
+    assert radiation + energy == pytest.approx(1e12 + gas_energy, rel=1e-14)
 
 
 @pytest.mark.parametrize("speed_ratio", [1.0, 0.3])

@@ -253,11 +253,6 @@ INFLOW = 'mesh.boundary_x=["inflow", "outflow"]'
 BAD_VALUES = {
     "no_light_speed": (["radiation.light_speed=0"], ["radiation.light_speed", "units.length"]),
     "no_constant": (["radiation.constant=0"], ["radiation.constant", "units.length"]),
-    "barotropic_gas": (
-        ["hydro.equation_of_state=isothermal", "hydro.sound_speed=1"],
-        ["radiation.enabled", "hydro.equation_of_state", "isothermal"],
-    ),
-    "one_dimension": (["hydro.dimensions=1"], ["radiation.enabled", "hydro.dimensions"]),
     "no_gas": (["hydro.enabled=false"], ["radiation.enabled", "hydro.enabled"]),
     "rotating_frame": (
         ["frame.angular_velocity=1", *OUTFLOW],
@@ -307,10 +302,6 @@ BAD_VALUES = {
     "acceleration_of_gas_at_rest": (
         ["hydro.moves=false", "hydro.acceleration=[1, 0, 0]"],
         ["hydro.moves = false", "hydro.acceleration"],
-    ),
-    "stiffened_gas": (
-        ["hydro.equation_of_state=stiffened", "hydro.stiffening_pressure=1"],
-        ["radiation.enabled", "hydro.equation_of_state", "stiffened"],
     ),
     "speed_above_light": (["radiation.speed_ratio=2"], ["radiation.speed_ratio", "<= 1"]),
     "no_speed": (["radiation.speed_ratio=0"], ["radiation.speed_ratio", "> 0"]),

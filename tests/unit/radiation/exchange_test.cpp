@@ -322,6 +322,20 @@ void expect_root(const RadiatingCell& cell, const RadiatingCell& before, const L
   EXPECT_LE(below * above, 0.0) << "b = " << opacity.planck.temperature_exponent;
 }
 
+TEST(Exchange, keeps_the_temperature_of_gas_with_surroundings_and_passes_its_heat_to_them) {
+  const double T = 3.0, emission = k_reduced.constant * T * T * T * T;
+  for (const double opacity : {1e-4, 0.3, 1e8}) {
+    const Material material{1.5, 0.0, false, T};
+    const RadiatingCell before = cell_at_rest(9.0, 0.2);
+    RadiatingCell cell = before;
+    EXPECT_GT(exchange(cell, k_reduced, material, Opacity::constant(opacity, 0.0), 2.0), 0);
+    const double depth = k_reduced.reduced * 2.0 * before.density * opacity;
+    EXPECT_NEAR(cell.energy / ((before.energy + depth * emission) / (1 + depth)), 1.0, 1e-13);
+    const double sum = total_energy(before, k_reduced);
+    EXPECT_NEAR(total_energy(cell, k_reduced) / sum, 1.0, 1e-13);
+  }
+}
+
 TEST(Exchange, evaluates_steep_opacities_at_the_new_temperature) {
   Draw draw(5);
   for (const double exponent : {-3.5, -1.0, 0.5, 3.0})
