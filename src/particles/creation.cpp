@@ -78,7 +78,7 @@ std::vector<BirthQuery> queries_of(std::span<const Birthplace> births,
 }
 
 // Largest number of blocks with new particles that rank 0 orders alone, for one per rank at most.
-constexpr int k_max_births_on_root = 64;
+constexpr int k_max_births_on_root = 256;
 
 // New particles of this rank: for each the number of new particles on all ranks that precede it in
 // order (level, block, cell); and their number on all ranks. `any_invalid`: some rank has invalid
