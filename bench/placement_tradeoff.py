@@ -3,7 +3,7 @@
 
     bench/placement_tradeoff.py COSTS.csv... --mesh LEAVES.csv --program build/release/octant
 
-Asks `octant bench placement` for every policy and every X of cplx, on 4096 ranks in nodes of 16,
+Runs `octant bench placement` for every policy and every X of cplx, on 4096 ranks in nodes of 16,
 and writes one panel per file of costs: the largest load over the mean one against the share of all
 bytes between neighbours that leave a node. Prints the numbers as a table.
 """
@@ -34,7 +34,7 @@ LABELS = {
 
 
 def place(options: argparse.Namespace, costs: Path, policy: str, percent: float) -> dict[str, Any]:
-    """Ask for one placement."""
+    """Compute one placement."""
     words = ["--costs", costs, "--mesh", options.mesh, "--ranks", options.ranks, "--json"]
     words += ["--policy", policy, "--x", percent, "--node-size", 16, "--repeats", 3]
     command = [str(options.program), "bench", "placement", *(str(word) for word in words)]

@@ -7,7 +7,7 @@ if(OCTANT_CUDA)
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_EXTENSIONS OFF)
-  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # Kokkos's; a second one would not know of it
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # Kokkos's; a second one would not share its state
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 has nvcc know C++17 at most
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   endif()
@@ -75,7 +75,7 @@ if(OCTANT_CUDA)
     list(APPEND options --compress-mode=size)  # a ninth of the size
   endif()
   target_compile_options(octant_kokkos INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:${options}>)
-  # Kokkos names the driver's library, and calls nothing of it: a program that asks the loader for
-  # it could not say that there is none.
+  # Kokkos names the driver's library, and calls nothing of it: a program that is linked to it
+  # could not say that there is none.
   target_link_options(octant_kokkos INTERFACE LINKER:--as-needed)
 endif()

@@ -107,7 +107,7 @@ def from_address(release: Release) -> bytes:
 def from_pip(package: Package) -> bytes:
     """Read the source distribution with pip's own client: its index, proxy and certificates.
 
-    `pip download` would also run the package's build, so this asks for the file alone.
+    `pip download` would also run the package's build, so the file alone is requested.
     """
     from pip._internal.commands import create_command
 

@@ -140,8 +140,8 @@ install_packages() {
   fi
   echo "Installing ${missing[*]}" >&2
   "${as_root[@]}" apt-get -qq update >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq -o DPkg::Lock::Timeout=300 install --no-install-recommends "${missing[@]}" > /dev/null < /dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \
+    install --no-install-recommends "${missing[@]}" > /dev/null < /dev/null
 }
 
 # Installs octools into a virtual environment of this clone whenever its description has changed.
@@ -345,7 +345,7 @@ build_program() {
 
 # --- Running ---
 
-# Sets `launch`, the words that start the program on the ranks and threads that were asked for, and
+# Sets `launch`, the words that start the program on the requested ranks and threads, and
 # its environment.
 launch=()
 prepare_run() {
@@ -353,7 +353,7 @@ prepare_run() {
   export OMP_NUM_THREADS=${threads:-${OMP_NUM_THREADS:-$((share > 0 ? share : 1))}}
   export OMP_PROC_BIND=${OMP_PROC_BIND:-false} PATH=$venv/bin:$PATH
   [[ -n ${OMP_WAIT_POLICY:-} ]] || export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}
-  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}  # OpenMPI's own would hide ours
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}  # those of Open MPI would hide others
   [[ -t 1 ]] || export NO_COLOR=1  # the program cannot see that: mpirun gives it a terminal
   launch=("$program")
   [[ $ranks ]] || return 0
@@ -370,7 +370,7 @@ prepare_run() {
   launch+=("$program")
 }
 
-# Runs the program, and then makes the pictures that its parameter file asks for. The exit code is
+# Runs the program, and then makes the pictures that its parameter file lists. The exit code is
 # the program's.
 run_and_draw() {
   local status=0 results
@@ -507,8 +507,8 @@ test_bindings() {
   run_pytest tests/bindings
 }
 
-# Counts instructions with valgrind, which does not know AVX-512: with the preset portable, whatever
-# the others are tested with. Runs are dealt out among the cores.
+# Counts instructions with valgrind, which does not support AVX-512: with the preset portable,
+# whatever the others are tested with. Runs are dealt out among the cores.
 test_performance() {
   local preset=portable build=$root/build/portable program=$root/build/portable/octant
   command -v valgrind > /dev/null || install_packages valgrind || true

@@ -37,7 +37,7 @@ MACHINES = r"(?:any|\S*manylinux\S*_(?:x86_64|aarch64))"
 USABLE = re.compile(rf".*-{PYTHONS}-{MACHINES}\.whl")
 HEADING = """\
 # Exact versions and hashes for CPython 3.11 to 3.14 on Linux, x86_64 and aarch64. Written by
-# python/pin.py, which says how to write it anew; ./octant installs from here.
+# python/pin.py, which states how to renew it; ./octant installs from here.
 """
 
 
@@ -58,7 +58,7 @@ def usable_hashes(lock: Path) -> set[str]:
 
 
 def pinned(requirements: str, usable: set[str]) -> str:
-    """Leave out the hashes, and then the packages, that no machine of ours can use."""
+    """Leave out the hashes, and then the packages, that no supported machine can use."""
     lines = []
     for entry in re.split(r"\n(?=\S)", requirements.strip()):
         name, *rest = (line.strip(" \\") for line in entry.splitlines())

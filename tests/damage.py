@@ -17,7 +17,7 @@ def flip_bit(path: Path, bit: int) -> None:
 
 
 def edit_by_hand(path: Path, edit: Callable[[h5py.File], None]) -> None:
-    """Change a file with a program that knows nothing of checksums, and leave it without them."""
+    """Change a file with a program that has no checksums, and leave it without them."""
     with h5py.File(path, "r+") as file:
         edit(file)
         del file.attrs["checksums"]

@@ -66,7 +66,7 @@ def births(outcome: Outcome) -> dict[str, Array]:
 
 
 def assert_same_births(outcome: Outcome, other: Outcome) -> None:
-    """Compare logs of births, in which both may say of a value that they do not know it."""
+    """Compare logs of births, in which both may mark a value as unknown."""
     one, two = births(outcome), births(other)
     assert one.keys() == two.keys()
     for name, values in one.items():

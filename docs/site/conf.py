@@ -13,6 +13,7 @@ from sphinx.util.logging import getLogger
 
 project = "Octant"
 author = "The Octant authors"
+project_copyright = "2026, The Octant authors"
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_mock_imports = ["octant._octant", "_octant", "yt"]
@@ -46,7 +47,7 @@ def formula(writer: Any, node: nodes.Element) -> None:
     """Write a formula as MathML, which browsers show without scripts or fonts from elsewhere."""
     is_block = isinstance(node, nodes.math_block)
     display = "block" if is_block else "inline"
-    # The converter does not know the environment that GitHub requires.
+    # The converter does not support the environment that GitHub requires.
     text = html.unescape(node.astext()).replace("{aligned}", "{align*}")
     text = UPRIGHT.sub(r"\\text{\1}", text)  # which it makes an italic letter
     parts = divided(text) if is_block else [text]

@@ -156,7 +156,7 @@ def _processor() -> str:
 
 
 def main() -> None:
-    """Renew the entries that are asked for."""
+    """Renew the selected entries."""
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     folder, names = Path(sys.argv[1]), sys.argv[2:]

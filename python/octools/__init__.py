@@ -10,7 +10,7 @@ __version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import a function when it is asked for: commands start faster without."""
+    """Import a function at its first use: commands start faster without."""
     if name == "load":
         from octools.loading import load
 

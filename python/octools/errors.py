@@ -18,7 +18,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> Octo
     kind
         What the name stands for, such as ``"field"``.
     name
-        The name that was asked for.
+        The unknown name.
     known
         All names that exist.
     where

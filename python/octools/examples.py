@@ -51,7 +51,7 @@ class Example:
 
     @property
     def launch(self) -> tuple[str, ...]:
-        """Words of a command line that it asks for: ``-n 2``."""
+        """Words of a command line that it requires: ``-n 2``."""
         ranks = re.search(r"\./octant (-n \d+) run", self.said.get("Takes", ""))
         return tuple(ranks[1].split()) if ranks else ()
 

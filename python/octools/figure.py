@@ -322,7 +322,7 @@ def save_plot(snapshot: Snapshot, picture: Picture, field: Field, path: Path) ->
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure, in the format that the file's name asks for."""
+    """Write a figure, in the format of the file's extension."""
     try:
         with whole_file(path) as beside:
             figure.savefig(beside, dpi=DPI, format=path.suffix.removeprefix(".") or "png")

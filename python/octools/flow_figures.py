@@ -272,7 +272,7 @@ def channel_errors(wall: dict[str, Array], reference: dict[str, Array]) -> dict[
         expected = np.interp(wall["height"], y, reference[theirs])
         return float(np.abs(wall[ours] - expected).max() / reference[theirs].max())
 
-    # The reference's y is normal to the walls and its z along the span: ours are z and y.
+    # The reference's y is normal to the walls and its z along the span: z and y of Octant.
     errors = {"u": off("u", "Uplus"), "u_rms": off("u_rms", "urms_plus")}
     errors |= {"v_rms": off("v_rms", "wrms_plus"), "w_rms": off("w_rms", "vrms_plus")}
     errors["total_stress"] = float(np.abs(wall["total_stress"] - (1 - wall["height"])).max())

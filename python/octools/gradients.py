@@ -39,7 +39,7 @@ def gradient_image(snapshot: Snapshot, name: str, view: View) -> Image:
     Raises
     ------
     OctoolsError
-        In projections, and of slices: they hold no neighbours.
+        In projections, and of slices: they contain no neighbours.
     """
     if view.position is None:
         raise OctoolsError(f"{name} can only be plotted in slices; omit --kind projection")

@@ -117,7 +117,7 @@ def write_initial(
                 _write_arrays(group, grid.fields)
             for name, columns in kinds.items():
                 _write_arrays(file.create_group(f"particles/{name}"), columns)
-        # Fails where the file has come into being meanwhile.
+        # Fails if the file has been created meanwhile.
         os.link(part, path, follow_symlinks=False)
     except FileExistsError:
         raise OctoolsError(f"{path} already exists; remove it or choose another name") from None

@@ -39,13 +39,13 @@ FRAME_DPI = 110
 
 
 def default_name(picture: Picture | FlowSlice) -> str:
-    """Name the film: MP4 where ffmpeg is installed, else GIF."""
+    """Name the movie: MP4 where ffmpeg is installed, else GIF."""
     kind = picture.kind if isinstance(picture, Picture) else "slice"
     return f"movie_{file_word(picture.field)}_{kind}_{picture.axis}.{movie_suffix()}"
 
 
 def movie_suffix() -> str:
-    """Return the format of films: mp4 where ffmpeg is installed, else gif."""
+    """Return the format of movies: mp4 where ffmpeg is installed, else gif."""
     return "mp4" if FFMpegWriter.isAvailable() else "gif"
 
 
@@ -85,7 +85,7 @@ def save_movie(
     rate: int,
     progress: Callable[[int], None] = lambda frame: None,
 ) -> None:
-    """Write a film.
+    """Write a movie.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def save_flow_movie(
     rate: int,
     progress: Callable[[int], None] = lambda frame: None,
 ) -> None:
-    """Write a film of slices of an incompressible flow; arguments as those of save_movie."""
+    """Write a movie of slices of an incompressible flow; arguments as those of save_movie."""
     writer = _writer(output, rate)
     low, high, scale = np.inf, -np.inf, 0.0
     for path in paths:
@@ -156,7 +156,7 @@ def save_frames(
     output: Path,
     rate: int,
 ) -> None:
-    """Write a film whose frames are drawn by a function.
+    """Write a movie whose frames are drawn by a function.
 
     Parameters
     ----------

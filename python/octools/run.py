@@ -109,7 +109,7 @@ def file_word(text: str) -> str:
 
 
 def wanted_pictures(run: Path) -> list[str]:
-    """Read which pictures a run's parameter file asks for: ``output.pictures`` of ``run.toml``."""
+    """Read which pictures a run's parameter file lists: ``output.pictures`` of ``run.toml``."""
     path = run / "run.toml"
     try:
         parameters = tomllib.loads(path.read_text())

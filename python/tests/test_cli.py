@@ -74,10 +74,10 @@ def test_profile_along_a_line_needs_no_exact_solution(octools: Call, run: Path) 
 
 
 def test_movie_has_one_frame_per_snapshot(octools: Call, run: Path, tmp_path: Path) -> None:
-    film = tmp_path / "film.gif"
-    result = octools("movie", run, "--output", film, "--rate", 5)
+    movie = tmp_path / "movie.gif"
+    result = octools("movie", run, "--output", movie, "--rate", 5)
     assert result.returncode == 0, result.stderr
-    with Image.open(film) as frames:
+    with Image.open(movie) as frames:
         assert frames.n_frames == 3  # type: ignore[attr-defined]
 
 
@@ -85,10 +85,10 @@ def test_frames_share_their_colours(octools: Call, tmp_path: Path) -> None:
     for number, density in enumerate((1.0, 3.0)):
         fields = {"density": lambda x, y, z, d=density: d + 0 * (x + y + z)}
         Synthetic(fields=fields).write(tmp_path / f"snap_{number:05d}.h5")
-    film = tmp_path / "film.gif"
-    assert octools("movie", tmp_path, "--output", film).returncode == 0
+    movie = tmp_path / "movie.gif"
+    assert octools("movie", tmp_path, "--output", movie).returncode == 0
     brightness = []
-    with Image.open(film) as frames:
+    with Image.open(movie) as frames:
         for number in range(2):
             frames.seek(number)
             grey = frames.convert("L")
@@ -98,7 +98,7 @@ def test_frames_share_their_colours(octools: Call, tmp_path: Path) -> None:
 
 
 def test_movie_refuses_other_kinds_of_file(octools: Call, run: Path) -> None:
-    result = octools("movie", run, "--output", "film.avi")
+    result = octools("movie", run, "--output", "movie.avi")
     assert result.returncode == 2
     assert "must end in .gif or .mp4" in result.stderr
 

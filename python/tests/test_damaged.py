@@ -107,7 +107,7 @@ def test_commands_end_with_one_line(
             warnings.simplefilter("error")
             result = octools(command, run, *words)
         assert result.returncode in (0, 1, 2), command
-        if command != "pictures":  # of which each one may have its line, or none be asked for
+        if command != "pictures":  # each may have its line, or none is requested
             lines = result.stderr.splitlines()
             assert len(lines) == (1 if result.returncode == 2 else 0), (command, lines)
             assert result.returncode == 2 or damage in ("nothing", "flipped_bits"), command

@@ -281,16 +281,16 @@ def test_pictures_of_a_flow_name_the_run(tmp_path: Path) -> None:
     assert flow_title(snapshot) == f"{tmp_path.name.replace('_', ' ')}   t = 1.5"
 
 
-def test_a_film_of_a_flow_has_one_frame_per_snapshot(tmp_path: Path) -> None:
-    run, film = tmp_path / "run", tmp_path / "film.gif"
+def test_a_movie_of_a_flow_has_one_frame_per_snapshot(tmp_path: Path) -> None:
+    run, movie = tmp_path / "run", tmp_path / "movie.gif"
     run.mkdir()
     paths = [run / f"snap_{number:05d}.h5" for number in range(3)]
     for path in paths:
         write_flow(path)
     with h5py.File(paths[1], "r+") as file:
         file["fields/u"][...] *= 10.0
-    save_flow_movie(paths, FlowSlice("u", "y"), film, rate=5)
-    with Image.open(film) as frames:
+    save_flow_movie(paths, FlowSlice("u", "y"), movie, rate=5)
+    with Image.open(movie) as frames:
         assert frames.n_frames == 3  # type: ignore[attr-defined]
         brightness = []
         for number in range(2):

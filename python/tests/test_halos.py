@@ -194,7 +194,7 @@ def test_halos_are_listed_in_physical_units(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameters: str, heads: list[str],
     mass: float | None, length: float,
 ) -> None:  # fmt: skip
-    """Units stand in the head of each column, and numbers are in them."""
+    """Units are in the head of each column, and numbers are in them."""
     monkeypatch.setattr(cosmology_commands.console, "width", 200)
     path = write_snapshot(tmp_path / "snap_00003.h5")
     with h5py.File(path, "r+") as file:

@@ -1,4 +1,4 @@
-"""The books of a run."""
+"""The budget of a run."""
 
 import re
 from pathlib import Path

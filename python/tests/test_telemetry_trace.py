@@ -14,7 +14,7 @@ from octools.telemetry.database import Telemetry
 
 Event = dict[str, Any]
 
-# What the trace-event format asks of each kind of event.
+# Keys that the trace-event format requires of each kind of event.
 REQUIRED = {
     "M": {"name", "pid", "args"},
     "X": {"name", "cat", "pid", "tid", "ts", "dur"},

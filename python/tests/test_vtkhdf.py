@@ -232,7 +232,7 @@ def display() -> Iterator[str]:
     server = shutil.which("Xvfb")
     if not server:
         pytest.skip("no Xvfb, and ParaView draws on a display alone; Debian's package xvfb has it")
-    # Without -noreset it turns away who comes while it begins anew, after its last client has left.
+    # Without -noreset it turns away who comes while it restarts, after its last client has left.
     words = [server, "-displayfd", "1", "-noreset", "-ac", "-screen", "0", "640x480x24"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None

@@ -75,7 +75,7 @@ struct Work {
 // Converts blocks to weighted points. Costs become integers, so that sums do not depend on their
 // order: relative to the largest cost they are exact to 2^-40, or less if 2^22 blocks or more are
 // possible with the largest number on a rank, because the sum must fit into 62 bits. Throws
-// RunError on every rank if a cost is negative or not finite or a block lies outside of the domain.
+// RunError on every rank if a cost is negative or not finite or a block lies outside the domain.
 // Collective.
 Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
                   const Reduction& reduction);

@@ -168,7 +168,7 @@ class ResidualHistory {
   // Drops the last reduced residual.
   void drop_last() { residuals_.pop_back(); }
   double operator[](int cycle) const { return residuals_[cycle]; }
-  // Norm of the source; valid after reduce().
+  // Norm of the source, but at least its rounding error; valid after reduce().
   double source() const { return norm_; }
 
  private:

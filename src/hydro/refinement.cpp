@@ -105,7 +105,7 @@ struct RefinementTest {
            V(criterion.threshold) * (absolute(above) + absolute(below) + V(criterion.floor));
   }
 
-  // Criterion of Loehner (1987), with his noise filter of 0.01: the square root of the ratio of
+  // Criterion of Löhner (1987), with his noise filter of 0.01: the square root of the ratio of
   // sums over the axes.
   KOKKOS_FORCEINLINE_FUNCTION Mask curvature(const double* q, int row, int plane) const {
     const V here = P::load(q);

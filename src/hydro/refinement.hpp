@@ -12,7 +12,7 @@ namespace octant::hydro {
 // Measures of refinement criteria.
 enum class RefinementKind {
   gradient,           // largest over the axes of |q+ - q-| / (|q+| + |q-| + floor)
-  second_derivative,  // Loehner (1987): |d2 q| over |dq| and a noise term, one ratio for all axes
+  second_derivative,  // Löhner (1987): |d2 q| over |dq| and a noise term, one ratio for all axes
   density,            // the density itself
   // pressure / density^2; cells are flagged where it is below `threshold`
   jeans

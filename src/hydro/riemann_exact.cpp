@@ -11,8 +11,8 @@ struct WaveSide {
   V rho, u, p, sound;
 };
 
-// Velocity change f_K(p) across the wave on side K for the pressure p behind it, and its slope: a
-// shock if p > p_K (Toro 4.6, 4.37), else a rarefaction (Toro 4.7).
+// Velocity change f_K(p) across the wave on side K for the pressure p behind it (Toro 4.6-4.8), and
+// its slope (Toro 4.37). The wave is a shock if p > p_K, and a rarefaction otherwise.
 template <class V>
 struct WaveJump {
   V velocity, slope;
@@ -40,7 +40,7 @@ KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& 
   const V m_l = l.rho * l.sound, m_r = r.rho * r.sound;
   const V least = V(1e-10) * min(l.p, r.p);
   V p = max(((m_r * l.p + m_l * r.p) + m_l * m_r * (l.u + r.u)) / (m_l + m_r), least);
-  // NOLINTNEXTLINE(misc-redundant-expression): false in lanes that hold no number
+  // NOLINTNEXTLINE(misc-redundant-expression): false in lanes with NaN
   auto unconverged = p == p;
   for (int n = 0; n < iteration_limit && any(unconverged); ++n) {
     const WaveJump<V> jump_l(l, p, gas.gamma), jump_r(r, p, gas.gamma);

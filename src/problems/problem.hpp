@@ -41,8 +41,8 @@ struct GasState {
   double pressure = 1.0;
   // Concentrations of the passive scalars; missing ones are 0, surplus ones ignored.
   std::vector<double> scalars{};
-  // Concentrations of other scalars by index, HydroOptions::variable_index("name"); missing ones have the
-  // initial value of the process that declares them.
+  // Concentrations of other scalars by index, HydroOptions::variable_index("name"); missing ones
+  // have the initial value of the process that declares them.
   std::vector<std::pair<int, double>> others{};
   // Values of separate fields by index; missing ones have their initial value.
   std::vector<std::pair<int, double>> fields{};

@@ -125,7 +125,7 @@ assert abs(after["momentum_x"] + 0.5 * 2.0 / 64 * sim.time) < 1e-14, after
 gained = after["total_energy"] - before["total_energy"]
 assert abs(gained - after["source_energy"]) < 1e-14, (gained, after)
 
-# The last step of run(until=) ends there, and the run goes on.
+# The last step of run(until=) ends there, and the run continues.
 sim = octant.Simulation(tube, {"time.max_steps": 1000, "time.end": 0.05}, initial=sod, output="to")
 sim.run(until=0.02)
 assert sim.time == 0.02

@@ -7,8 +7,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Stands in for Octant: every benchmark has the same rows, but those of multigrid fail while there
-# is a file `broken`.
+# A replacement of Octant: every benchmark has the same rows, but those of multigrid fail while
+# there is a file `broken`.
 PROGRAM = """#!/usr/bin/env bash
 here=$(dirname "$0")
 echo "$*" >> "$here/asked"

@@ -1,4 +1,4 @@
-"""Pictures that examples ask for show something, on smaller meshes and after few steps."""
+"""Pictures of examples show something, on smaller meshes and after few steps."""
 
 from pathlib import Path
 

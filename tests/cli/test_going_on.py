@@ -1,4 +1,4 @@
-"""A run goes on from its checkpoint as itself: with its parameters, its history and its bits."""
+"""A restarted run continues as if undisturbed: with its parameters, its history and its bits."""
 
 from pathlib import Path
 

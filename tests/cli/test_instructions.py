@@ -12,7 +12,7 @@ from running import program
 def test_no_products_are_fused_with_sums() -> None:
     """Where g++ 12 makes vectors of complex numbers it fuses whatever -ffp-contract says.
 
-    What std::fma asks for is another instruction, without the alternating signs.
+    std::fma requires another instruction, without the alternating signs.
     """
     fused: dict[str, list[str]] = {}
     function = ""

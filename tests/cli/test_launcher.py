@@ -1,4 +1,4 @@
-"""./octant hands over to the program, and to octools for the pictures that a run asks for."""
+"""./octant hands over to the program, and to octools for the pictures of a run."""
 
 import os
 import re
@@ -303,7 +303,7 @@ def test_ranks_are_killed_by_a_second_signal(clone: Clone) -> None:
     octant, *arguments = clone.command("")
     with ready(clone, [octant, "-n", "2", *arguments]) as process:
         process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGTERM)  # at once: the same wish
+        process.send_signal(signal.SIGTERM)  # at once: the same request
         time.sleep(2.2)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)

@@ -228,6 +228,7 @@ def test_site_is_built_without_a_warning() -> None:
         ("commands/plot", "--outlines"),
         ("python_api/load", "octools.loading.load"),
         ("cpp/index", "C++ interfaces"),
+        ("faq", "The Octant authors"),  # behind "Copyright"
     ):
         assert text in (site / f"docs/{page}.html").read_text(), page
     pages = sorted(path.relative_to(site).as_posix() for path in (site / "docs").rglob("*.html"))

@@ -13,7 +13,7 @@ import pytest
 
 from running import ROOT, Outcome, octant, run_well
 
-# Conserved, or of the state at which the run goes on.
+# Conserved, or of the state at which the run continues.
 COLUMNS = {
     "blast": ("mass", "total_energy", "kinetic", "internal"),
     "box": ("mass", "kinetic", "internal", "dark_particles", "dark_mass", "dark_kinetic", "econs"),

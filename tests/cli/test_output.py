@@ -67,7 +67,7 @@ def test_a_disk_that_is_full_at_the_start_is_refused(tmp_path: Path, ranks: int)
 
 
 def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:
-    """The disk fills up, and is emptied, while the run goes on."""
+    """The disk fills up, and is emptied, while the run continues."""
     with small_disk(tmp_path / "disk", "size=1m") as disk:
         settings = ("telemetry.enabled=false", "debug.step_seconds=0.02", "time.max_steps=60")
         file = tmp_path / "blast.toml"

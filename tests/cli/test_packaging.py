@@ -55,10 +55,39 @@ def test_versions_are_one() -> None:
     tools = tomllib.loads((ROOT / "python/pyproject.toml").read_text())
     cmake = re.search(r"VERSION ([\d.]+) LANG", (ROOT / "CMakeLists.txt").read_text())
     assert cmake
+    citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert citation
+    changes = re.search(r"^## \[([\d.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert changes
     numbers = {module["project"]["version"], tools["project"]["version"], cmake[1]}
-    assert len(numbers) == 1
+    assert numbers == {citation[1]} == {changes[1]}
     for package in module["tool"]["scikit-build"]["wheel"]["packages"]:
         assert (ROOT / package / "__init__.py").is_file()
+
+
+def test_jobs_of_continuous_integration_are_documented_and_exist() -> None:
+    """Each job of the workflow is a row of the page, and their scripts can be executed."""
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    page = (ROOT / "docs/developer/quality.md").read_text()
+    table = page.split("| job | command |")[1].split("\n\n")[0]
+    jobs = set(re.findall(r"^  (\w+):$", workflow, re.MULTILINE))
+    assert jobs == set(re.findall(r"^\| (\w+) \|", table, re.MULTILINE))
+    scripts = {path.name for path in (ROOT / ".ci").iterdir() if os.access(path, os.X_OK)}
+    scripts -= {"check_syntax.py", "run"}  # part of `compiler`; all tests, twice
+    assert set(re.findall(r"- run: \.ci/(\w+)", workflow)) == scripts
+    assert set(re.findall(r"`\.ci/(\w+)", table)) == scripts
+    presets = set(re.findall(r"OCTANT_PRESET=(\w+)", table))
+    assert presets == set(re.findall(r"preset: (\w+)", workflow)) | {"cuda"}
+
+
+def test_owners_of_code_are_those_of_paths_that_exist() -> None:
+    lines = (ROOT / ".github/CODEOWNERS").read_text().splitlines()
+    rules = [line.split() for line in lines if line and not line.startswith("#")]
+    assert rules[0][0] == "*"  # every path has an owner
+    for pattern, *owners in rules:
+        assert owners
+        assert all(re.fullmatch(r"@[\w-]+/[\w-]+", owner) for owner in owners)
+        assert pattern == "*" or (ROOT / pattern.strip("/")).exists()
 
 
 # Other projects' on the Python package index: installing them would run foreign code.

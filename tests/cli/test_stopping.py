@@ -108,15 +108,15 @@ def step_under_way(place: Path) -> int:
     return (place / "history.csv").read_text().count("\n") - 1
 
 
-WISHES = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1]
+REQUESTS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1]
 
 
-@pytest.mark.parametrize("wish", WISHES)
-def test_a_signal_to_any_rank_stops_a_run(tmp_path: Path, wish: signal.Signals, ranks: int) -> None:
+@pytest.mark.parametrize("sent", REQUESTS)
+def test_a_signal_to_any_rank_stops_a_run(tmp_path: Path, sent: signal.Signals, ranks: int) -> None:
     with going(tmp_path / "run", ranks=ranks) as process:
-        os.kill(process.pid if ranks == 1 else children_of(process.pid)[-1], wish)
+        os.kill(process.pid if ranks == 1 else children_of(process.pid)[-1], sent)
         text, _ = process.communicate(timeout=60)
-    assert f"signal {int(wish)}" in text
+    assert f"signal {int(sent)}" in text
     assert_stopped_with_checkpoint(Outcome(process.returncode, text, tmp_path / "run"))
 
 
@@ -124,8 +124,8 @@ def test_a_signal_waits_for_the_end_of_a_long_step(tmp_path: Path, ranks: int) -
     """Of that step and no other; also where it comes several times at once, as schedulers do."""
     with going(tmp_path / "run", "debug.step_seconds=2.5", ranks=ranks) as process:
         root = process.pid if ranks == 1 else children_of(process.pid)[0]
-        for wish in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            os.kill(root, wish)
+        for sent in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(root, sent)
         steps = step_under_way(tmp_path / "run")
         text, _ = process.communicate(timeout=60)
     assert "stop with a checkpoint after this step" in text

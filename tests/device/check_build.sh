@@ -11,7 +11,7 @@ trap 'rm -f "$launches"' EXIT
 OCTANT_PRESET=cuda "$root/octant" build
 
 if ! grep -qa 'sm_90' "$program"; then
-  echo "$program holds no code for sm_90; see Kokkos_ARCH_HOPPER90 of its Kokkos" >&2
+  echo "$program contains no code for sm_90; see Kokkos_ARCH_HOPPER90 of its Kokkos" >&2
   exit 1
 fi
 nm --demangle "$program" | grep 'cuda_parallel_launch' >"$launches" || true

@@ -160,7 +160,7 @@ def examples(session: Session) -> None:
 
 
 def ranks(session: Session) -> None:
-    """Compare first steps on two and three ranks, which take turns on a GPU, with those on one."""
+    """Compare first steps on two and three ranks, which share a GPU, with those on one."""
     launcher = shutil.which("mpirun", path=carried(session.program.parent).get("PATH"))
     if not launcher or not session.built_with(" MPI "):
         print("ranks: left out, there is no mpirun, or the program is without MPI", flush=True)
@@ -374,7 +374,7 @@ PARTS: dict[str, Part] = {
 
 
 def parse() -> argparse.Namespace:
-    """Read what was asked for."""
+    """Read the command line."""
     parser = argparse.ArgumentParser(description="What a machine with a GPU has to show.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--program", type=Path, default=ROOT / "build/cuda/octant")
@@ -393,7 +393,7 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Do the parts that are asked for; return the exit code."""
+    """Run the selected parts; return the exit code."""
     asked = parse()
     session = Session(
         asked.program, asked.json, 60.0 * asked.minutes, host=asked.host, quick=asked.quick

@@ -57,7 +57,7 @@ def write_parameters(parameters: Mapping[str, Any]) -> str:
 
 
 class Runs:
-    """Runs of one example, made when they are first asked for."""
+    """Runs of one example, made at their first use."""
 
     def __init__(self, example: str, folder: Path) -> None:
         self.example, self.folder = example, folder

@@ -3,7 +3,7 @@
 
     tests/measure/overlap.py [--ranks 2] [--runs 5] [--parameters FILE] [--steps 20]
 
-Runs take turns with comm.overlap = true and false. Prints milliseconds per step and rank, the
+Runs alternate between comm.overlap = true and false. Prints milliseconds per step and rank, the
 median of the runs, by component of the exchanges.
 """
 

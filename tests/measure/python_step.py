@@ -38,7 +38,7 @@ def seconds_per_step(step: Callable[[], object]) -> float:
 
 
 def main() -> int:
-    """Take turns, and print what a step takes."""
+    """Alternate, and print what a step takes."""
     with tempfile.TemporaryDirectory() as folder:
         sim = octant.Simulation(CASE, output=f"{folder}/run")
         seen = []

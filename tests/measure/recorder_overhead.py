@@ -4,8 +4,8 @@
     OCTANT_PRESET=portable ./octant build
     OCTANT_PROGRAM=build/portable/octant tests/measure/recorder_overhead.py [--steps 5]
 
-Valgrind counts the instructions of the same run with and without the recorder; it knows no AVX-512,
-so that the program must be one that the preset `portable` has built. The exit code is 1 if the
+Valgrind counts the instructions of the same run with and without the recorder; it does not support
+AVX-512, so that the program must be one of the preset `portable`. The exit code is 1 if the
 recorder takes more than 1 % of the instructions, or more than 5 bytes per block and step and 4 kB
 per rank and step. Takes some minutes.
 """

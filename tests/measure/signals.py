@@ -121,7 +121,7 @@ def rows(folder: Path) -> int:
 
 
 def left(folder: Path) -> str:
-    """Tell what is there afterwards, and that a run goes on from it if it does."""
+    """Tell what is there afterwards, and whether a run continues from it."""
     steps = []
     for path in sorted(folder.glob("checkpoint_*.h5")):
         with h5py.File(path) as file:

@@ -103,7 +103,7 @@ def draw(runs: list[Transfer], last: Path, times: list[float], path: Path) -> No
         panels[1].set(xlabel="time [$P_0$]", ylabel="mass of the donor [$M_0$]")
         panels[2].set(
             xlabel="mass of the donor [$M_0$]",
-            ylabel="rate: arrival (line), loss (dots) [$M_0/P_0$]",
+            ylabel="arrival, loss (dots) [$M_0/P_0$]",
             yscale="log",
             ylim=(1e-3, 1.0),
         )

@@ -13,7 +13,7 @@ from telemetry_tables import ask_one
 
 Counts = dict[str, int]
 
-# valgrind does not know the instructions of the preset `release`.
+# valgrind does not support the instructions of the preset `release`.
 os.environ.setdefault("OCTANT_PROGRAM", str(ROOT / "build/portable/octant"))
 
 # A sound wave oblique to the grid, on one level.

@@ -80,7 +80,7 @@ def test_a_fluid_at_rest_begins_with_steps_for_what_will_drive_it(
     history = run.history()
     assert history["max_u"][0] == 0.0
     assert history["max_w"][0] == (1.0 if drive == "inflow" else 0.0)  # on the side, not inside
-    # Amid a channel, and beside the edge of an inflow, fluid is faster than in the mean.
+    # Amid a channel, and beside the edge of an inflow, fluid is faster than on average.
     faster = {"bulk velocity": 1.05, "inflow": 1.5}.get(drive, 1.0 + 1e-9)
     assert np.all(courant(history)[:2] < LIMIT * faster)
     assert history["divergence"][-1] < 1e-12 / SPACING

@@ -57,7 +57,7 @@ def say_ksection(folder: Path) -> None:
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     """Make one state in both formats, by Hilbert order and by k-section, in 1, 2, 3 domains.
 
-    That of two domains is RAMSES's own; it has been written anew in one and in three.
+    That of two domains is RAMSES's own; it was also rewritten in one and in three.
     """
     source, place = plain_with_dark_matter(), tmp_path_factory.mktemp("table")
     own = int(read_info(source)["ncpu"])

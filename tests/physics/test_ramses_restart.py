@@ -239,7 +239,7 @@ def test_ranks_and_chunks_do_not_matter(output: Path, tmp_path: Path) -> None:
 
 
 def test_runs_go_on_and_restart_from_their_own_checkpoints(output: Path, tmp_path: Path) -> None:
-    """Also with particles that the problem knows nothing of."""
+    """Also with particles that the problem does not have."""
     text = parameters(output, 4)
     done = int(read_info(output)["nstep_coarse"])
     at_once = run_well(tmp_path / "once", text, f"time.max_steps={done + 4}", restart=output)

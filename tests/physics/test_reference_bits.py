@@ -1,6 +1,6 @@
 """The first steps of every example give the bits that are kept in tests/reference_bits.json.
 
-A change that is meant to change results renews them (tests/reference_bits.py); any other keeps
+A change that is intended to change results renews them (tests/reference_bits.py); any other keeps
 them. Another compiler, library or processor may differ in last bits, which is no fault. There, the
 history and projections of all fields agree to round-off (tests/projections.py), and ranks have the
 same bits.
@@ -61,13 +61,13 @@ def test_first_steps(example: str, tmp_path: Path, references: Reference) -> Non
         if fingerprint() == made_with:
             wrong = differences(found[ranks], reference)
             assert not wrong, told(
-                f"{name} has not its bits of before; if that is meant: {RENEW} {example}", wrong
+                f"{name} has not its bits of before; if that is intended: {RENEW} {example}", wrong
             )
         elif ranks == 1 or name != example:
             wrong = departures(runs[ranks], reference, tolerance(example))
             assert not wrong, told(
                 f"{name} is not the reference, made with {made_with}, to round-off "
-                f"({fingerprint()}); if that is meant, renew on such a machine: {RENEW} {example}",
+                f"({fingerprint()}); if intended, renew on such a machine: {RENEW} {example}",
                 wrong,
             )
 

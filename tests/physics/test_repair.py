@@ -232,7 +232,7 @@ def test_floors_count_leaf_cells_only(tmp_path: Path, scheme: str) -> None:
 
 # A ball in a floor of the pressure that is far above what is around: cells beside the finer level
 # are left with too little in every step.
-MENDED = (
+FLOORED_BALL = (
     collapsing_ball((0.1, 0.2, -0.3), 4, 1, "")
     + """
 pressure_floor = 1e-3
@@ -251,6 +251,6 @@ max_steps = 2
 def test_restored_cells_of_the_last_step_are_counted_across_a_restart(
     tmp_path: Path, ranks: int
 ) -> None:
-    whole = run_well(tmp_path / "whole", MENDED, *CHECKPOINT_EVERY_STEP)
+    whole = run_well(tmp_path / "whole", FLOORED_BALL, *CHECKPOINT_EVERY_STEP)
     assert "unphysical cells at coarse-fine boundaries" in whole.text
     assert_goes_on(tmp_path / "on", whole, 1, ranks=ranks)

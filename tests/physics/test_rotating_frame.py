@@ -182,7 +182,7 @@ def test_a_collapse_has_the_energies_of_one_in_an_inertial_frame(
     turning = collapse if solver == "fmm" else run_well(tmp_path / "turning", COLLAPSE, choice)
     still = run_well(tmp_path / "still", COLLAPSE, choice, "frame.angular_velocity=0")
     ours, theirs = turning.history(), still.history()
-    # In half a time unit the ball moves by cells in the frame, and is sampled anew. With 8 and 16
+    # In half a time unit the ball moves by cells in the frame, and is sampled again. With 8 and 16
     # cells along a side changes of the kinetic and of the potential energy differ by 3.1 and 1.3 %
     # (multigrid: 1.6 %), of the internal one, which are small, by 20 and 0.2 % (7 %).
     for name, share in (("kinetic", 0.03), ("internal", 0.1), ("potential", 0.03)):

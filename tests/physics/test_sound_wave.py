@@ -86,7 +86,7 @@ FINE_MIDDLE = (
 
 @pytest.mark.parametrize("scheme", ["muscl_hancock", "rk2", "rk3"])
 def test_cells_at_level_jumps_converge(tmp_path: Path, scheme: str) -> None:
-    """No cell is left out: second order in the mean, at the jumps at least half an order less."""
+    """No cell is left out: second order on average, at the jumps at least half an order less."""
     errors = np.array(
         [
             relative_errors(tmp_path / str(cells), cells, *FINE_MIDDLE, f"hydro.scheme={scheme}")

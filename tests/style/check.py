@@ -21,7 +21,8 @@
     alone, which follow no links. A file that such code has created under a temporary name, called
     `beside` or `part` in Python, may be opened again.
 12. Descriptions of parameters, and help of options, begin with their subject. Messages and they
-    use the terms of the field: none of the words in tests/style/wording.py.
+    use the terms of the field: none of the words in tests/style/wording.py. Comments, pages and
+    identifiers contain none of its retired words and names.
 
 Usage: check.py [ROOT]
 """
@@ -362,7 +363,7 @@ def documentation(root: Path) -> Iterator[str]:
     pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md")]
     for page in sorted(path.relative_to(root) for path in pages):
         text = (root / page).read_text(encoding="utf-8")
-        findings = [*missing_files(root, page, text)]
+        findings = [*missing_files(root, page, text), *wording.everywhere(page, text)]
         lines = len(text.splitlines())
         if page.parts[0] == "docs" and lines > MAX_PAGE_LINES and page.name not in LONG_PAGES:
             findings.append((1, f"{page.name} has {lines} lines; at most {MAX_PAGE_LINES}"))
@@ -400,7 +401,7 @@ def main(root: Path) -> int:
     findings = [*documentation(root), *names_twice(root)]
     for path in files(root):
         text = (root / path).read_text(encoding="utf-8")
-        checks = [length, stray_writes, wording.findings]
+        checks = [length, stray_writes, wording.findings, wording.everywhere]
         if path.suffix in {".hpp", ".cpp"}:
             checks += [climbing_includes, varying_sums, stray_copies]
             checks += [functools.partial(missing_includes, root)]

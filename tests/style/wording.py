@@ -1,7 +1,8 @@
 """Wording of what Octant says: descriptions of parameters, errors, warnings, log lines.
 
 A description of a parameter is a noun phrase that stands alone. Messages use the terms of the field
-and do not personify the program.
+and do not personify the program. Comments, documentation and identifiers contain no retired words
+either.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ NO_SUBJECT = re.compile(
 LEANS = re.compile(r"\b(?:likewise|as many|these|the same as)\b", re.IGNORECASE)
 
 COMMENT = re.compile(rf"{LITERAL}|//[^\n]*")
+PYTHON_TEXT = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*')
 LEAST_WORDS = 5  # of a literal that is taken for a message; shorter ones may be names of phases
 PYTHON_CALLS = re.compile(r"Error$|^(?:print|warn|warning|info|error|exit|say|note)$")
 
@@ -81,7 +83,49 @@ RETIRED = {
     r"\b(?:is|are) asked (?:for|of)\b": "is requested",
     r"\bthe same bits\b": "bitwise-identical",
 }
-RETIRED_WORDS = [(re.compile(words, re.IGNORECASE), instead) for words, instead in RETIRED.items()]
+
+# Retired words of all text: comments, documentation, and the descriptions of functions in Python.
+RETIRED_IN_TEXT = {
+    r"\banew\b": "again",
+    r"\bmended\b": "restored, corrected",
+    r"\bverdicts?\b": "comparison, validation",
+    r"\b(?:owed|askers?|nursery|homing|feigns?|asks|wish(?:es|ed)?)\b": "a term of the field",
+    r"\b(?:ask(?:ed)? (?:for|of))\b": "require, request, select",
+    r"\bfilms?\b": "movie",
+    r"\bbooks of\b": "budget of",
+    r"\bknows? (?:of|nothing|no)\b|\bnobody knows\b": "does not support, has no",
+    r"\bdo(?:es)? not know\b": "does not support, is independent of",
+    r"\bcomes? into being\b": "is created",
+    r"\bnowhere near\b": "far from",
+    r"\bstands? in (?:for|the|them)\b": "replaces, is in",
+    r"\b(?:the )?run goes on\b": "the run continues",
+    r"\b(?:that|which) is meant\b": "is intended",
+    r"\bin the mean\b": "on average",
+    r"\boutside of the domain\b": "outside the domain",
+    r"\btakes? turns\b": "alternate, share",
+    r"\bholds? no\b": "contains no",
+    r"\bof ours\b": "of Octant",
+    r"\bLoehner\b": "Löhner",
+}
+
+# Retired identifiers.
+RETIRED_NAMES = re.compile(
+    r"\b(?:LevelJump|LevelNeeds|comes_from_afar|k_nowhere|FluxRequest|FluxAnswers|answer_requests|"
+    r"Unjudged|judge_sweep|take_verdict|may_stay_unjudged|restore_broken|repair_behind|bring_home|"
+    r"Travellers|OwedKick|Scene|TouchedGas|SweptCells|LoneCells|safe_cell|feigns_heat|thin_gas|"
+    r"cool_thin_faces|SpreadGrid|GatheredGrid|hand_back|WorkOnFlow|to_slide|Cargo|residency|"
+    r"hear_of_kernel|announce_kernel|Wishes|News|DrainQueue|MemoryApart)\b"
+)
+
+
+def compiled(words: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
+    """Return patterns of words, in any case, and their replacements."""
+    return [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in words.items()]
+
+
+RETIRED_WORDS = compiled(RETIRED)
+RETIRED_TEXT = compiled(RETIRED_IN_TEXT)
+ANY_RETIRED = re.compile("|".join(RETIRED_IN_TEXT), re.IGNORECASE)
 
 
 def joined(literals: str) -> str:
@@ -132,6 +176,29 @@ def retired(text: str) -> Iterator[str]:
         match = words.search(text)
         if match:
             yield f'"{match[0]}" in a message; say: {instead}'
+
+
+def prose(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Yield comments, descriptions of functions and lines of pages, and where they begin."""
+    if path.suffix in {".hpp", ".cpp"}:
+        yield from ((m.start(), m[0]) for m in COMMENT.finditer(text) if m[0][0] == "/")
+    elif path.suffix == ".py":
+        yield from ((m.start(), m[0]) for m in PYTHON_TEXT.finditer(text) if m[0][0] != "'")
+    else:
+        yield 0, text
+
+
+def everywhere(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find retired words in comments and pages, and retired identifiers."""
+    if path.name == Path(__file__).name:
+        return
+    for start, part in prose(path, text) if ANY_RETIRED.search(text) else ():
+        for words, instead in RETIRED_TEXT:
+            for match in words.finditer(part):
+                line = text.count("\n", 0, start + match.start()) + 1
+                yield line, f'"{match[0]}" in a text; say: {instead}'
+    for match in RETIRED_NAMES.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, f"retired identifier {match[0]}"
 
 
 def findings(path: Path, text: str) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,7 @@ class FailuresOnly : public testing::EmptyTestEventListener {
  public:
   explicit FailuresOnly(int rank) : rank_(rank) {}
 
-  // Remembered, because GoogleTest may not be asked for it while it hands over a failure.
+  // Remembered, because GoogleTest cannot return it while it reports a failure.
   void OnTestStart(const testing::TestInfo& test) override { test_ = test.name(); }
 
   void OnTestPartResult(const testing::TestPartResult& result) override {

@@ -74,7 +74,7 @@ def spin_up(run: Path) -> Findings:
 def evrard(run: Path) -> Findings:
     """Compare energies with those of a spherical calculation with 2000 shells.
 
-    3 % of each energy's largest value pass, 1 % of drift; tests/physics/test_gravity.py asks for
+    3 % of each energy's largest value pass, 1 % of drift; tests/physics/test_gravity.py requires
     the same until the bounce, when energies are extreme.
     """
     history = read_history(run)
@@ -205,7 +205,7 @@ def falling_ball(overdensity: float, start: float, epochs: Array) -> Array:
 def top_hat(run: Path) -> Findings:
     """Compute the radius of a collapsing sphere: root mean square over its dark-matter particles.
 
-    At z = 2 2 % of it pass, as tests/physics/test_collapse.py asks.
+    At z = 2 2 % of it pass, as tests/physics/test_collapse.py requires.
     """
     epochs, radii = [], []
     ball = np.array([], dtype=bool)

@@ -26,7 +26,7 @@ def export(paths: list[Path], folder: Path) -> list[Path]:
     Raises
     ------
     OctoolsError
-        If a snapshot holds no fields of cells.
+        If a snapshot contains no fields of cells.
     """
     written = []
     for path in paths:

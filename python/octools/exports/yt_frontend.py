@@ -1,7 +1,7 @@
 """Frontend of yt (yt-project.org) for snapshots of Octant; ``yt.load`` finds it automatically.
 
-Merged boxes of blocks are yt's grids, so that nothing is resampled and cells are read when they are
-asked for. Particles belong to the grid with the finest cell that they are in.
+Merged boxes of blocks are yt's grids, so that nothing is resampled and cells are read at their
+first use. Particles belong to the grid with the finest cell that they are in.
 
 yt keeps all fields of particles in doubles, so that ids become small numbers, unique in the file.
 """

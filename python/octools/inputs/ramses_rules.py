@@ -49,7 +49,7 @@ class Rule:
     groups
         Groups of the namelist, separated by blanks; empty for those of the topic.
     done
-        True if Octant does without a parameter what the settings ask for.
+        True if Octant does what the settings require without a parameter.
     """
 
     names: str

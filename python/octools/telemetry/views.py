@@ -83,10 +83,10 @@ select step, compute_most_ns, compute_mean_ns, slowest_rank,
 from sums
 """
 
-# The last rank to reach a step's collectives is the one that stands in them, and waits, least. If
-# most of its own standing still was for one peer, that peer is next on the path, and so on: what is
-# left to the last rank of the path is its own doing. A rank's blame is shared out to its phases by
-# their own times.
+# The last rank to reach a step's collectives is the one that spends the least time in them, and
+# waits least. If most of its own waiting was for one peer, that peer is next on the path, and so
+# on: the last rank of the path has caused the remaining delay. The delay of a rank is distributed
+# over its phases in proportion to their own times.
 _CRITICAL_PATH = f"""
 with recursive held as (
   select step, rank, arg_max(peer, wait_ns) as peer, max(wait_ns) as wait_ns

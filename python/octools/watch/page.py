@@ -237,7 +237,7 @@ def draw(run: Path, picture: str, path: Path) -> None:
 def server_of(page: WatchPage, port: int) -> Any:
     """Listen on the loopback address.
 
-    Connections that ask for nothing are closed after a while, before they take all places.
+    Connections without a request are closed after a while, before they take all places.
     """
     from waitress import create_server
 

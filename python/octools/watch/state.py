@@ -108,7 +108,7 @@ class Watched:
         if not self._seen and begin is not None and changed > begin:
             self._seen.append((begin, 0, 0.0))
         if self._seen and step < self._seen[-1][1]:
-            self._seen.clear()  # the run goes on from a checkpoint
+            self._seen.clear()  # the run continues from a checkpoint
         if not self._seen or step > self._seen[-1][1]:
             self._seen.append((changed, step, share))
         first, last = self._seen[0], self._seen[-1]
@@ -243,7 +243,7 @@ def _state(
 
 
 def control(run: Path, orders: dict[str, object]) -> Path:
-    """Write a job-control file, which the run obeys at its next step.
+    """Write a job-control file, which the run applies at its next step.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ class NodePacking {
   }
 
   // Best-fit decreasing: the first `count` blocks by descending cost, each on the fullest rank with
-  // spare capacity. Returns false if some block does not fit. There must be at least as many blocks
+  // spare capacity. Returns false if some block does not fit. Requires at least as many blocks
   // as ranks.
   bool pack(std::int64_t count, double limit) {
     std::fill(capacity_.begin(), capacity_.end(), limit);

@@ -173,7 +173,7 @@ TEST(ExchangerMpi, sends_drain_while_the_next_exchange_takes_another_buffer) {
   }
 }
 
-// The last rank asks for its message only when the first one, which does not wait for that, has
+// The last rank requests its message only when the first one, which does not wait for that, has
 // come on: had it to wait until the message has left, both would stand still for ever.
 TEST(ExchangerMpi, nobody_waits_for_sends_to_leave) {
   const auto world = Communicator::world();

@@ -137,7 +137,7 @@ TEST(ObservedExchange, peers_are_ranks_of_the_run_in_a_part_of_it_too) {
 }
 
 #ifdef OCTANT_MPI
-// As a library in this program would call MPI, which knows nothing of Octant.
+// As a library in this program would call MPI, which is independent of Octant.
 TEST(ObservedMpi, calls_of_others_are_seen_too) {
   Listener listener;
   int last = Communicator::world().rank();

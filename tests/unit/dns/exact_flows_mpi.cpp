@@ -75,7 +75,7 @@ double parabola(const FlowSetup& setup, double z) {
   return 0.5 / setup.flow.viscosity * (z * (height - z) + 0.25 * dz * dz);
 }
 
-// Repeats a test for each treatment of diffusion, which take turns with the process grids.
+// Repeats a test for each treatment of diffusion, which alternates with the process grids.
 template <class Test>
 void for_all_flows(FlowSetup setup, const Test& test) {
   const auto grids = process_grids_of(setup.grid.cells);

@@ -1,4 +1,4 @@
-// A periodic box of equal blocks with the tables of its tiles, built by hand: stands in for one
+// A periodic box of equal blocks with the tables of its tiles, built by hand: replaces one
 // level of the mesh.
 #pragma once
 

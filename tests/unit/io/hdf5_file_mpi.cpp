@@ -253,7 +253,7 @@ TEST(Hdf5File, missing_foreign_and_truncated_files_are_input_errors_on_all_ranks
   }
 }
 
-// As programs leave a file that know nothing of checksums.
+// A file as left by programs without checksums.
 void remove_checksums(const std::string& path) {
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   ASSERT_GE(file, 0);
@@ -331,7 +331,7 @@ TEST(Hdf5File, objects_that_are_not_there_are_input_errors_that_name_them) {
   expect([&] { reader.shape("/hydro"); }, "not a dataset");
   expect([&] { reader.children("/hydro/density"); }, "not a group");
   expect([&] { reader.read<std::int64_t>("/hydro/density", {}); }, "unexpected type");
-  // Rows that only one rank asks for in vain.
+  // Rows that only one rank requests in vain.
   const RowRange range{0, world.is_root() ? 18 : 17};
   expect([&] { reader.read<double>("/hydro/density", range); }, "17 rows");
 }

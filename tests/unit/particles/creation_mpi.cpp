@@ -1,4 +1,4 @@
-// Particles that come into being and end: numbers, owners, columns and sums.
+// Particles that are created and removed: numbers, owners, columns and sums.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"

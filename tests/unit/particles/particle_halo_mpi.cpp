@@ -74,7 +74,7 @@ TEST_P(Halo, has_all_that_are_near_and_no_others) {
   swarm.particles.add(in_kind(scattered(Communicator::world(), k_count)));
   const ParticleBatch all = in_kind(scattered(alone(), k_count));
 
-  // Only every second one is asked for.
+  // Only every second one is requested.
   std::vector<std::int64_t> asked;
   const auto ids = swarm.particles.read_ids(swarm.all_own());
   for (std::size_t n = 0; n < ids.size(); ++n)

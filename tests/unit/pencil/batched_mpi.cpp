@@ -130,7 +130,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForOddPrimeAndSmallSizes) {
   }
 }
 
-// Some ranks hold no unknown row, or no column.
+// Some ranks have no unknown row, or no column.
 TEST(BatchedPoisson, HasTheBitsOfThePlanesOnEveryProcessGrid) {
   const Cells cells{7, 5, 17};
   const AxisConditions ring{}, walls{neumann, neumann, Location::centre};

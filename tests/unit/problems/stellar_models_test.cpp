@@ -44,7 +44,7 @@ TEST(StellarModel, a_flat_star_is_the_one_that_octo_tiger_ships) {
   EXPECT_NEAR(star.central_density, 1.0, 2e-3);
   EXPECT_NEAR(star.volume, 1.8852, 4e-3);
   EXPECT_LT(model.virial_error(), 1e-4);
-  // The surface goes through the two points that were asked for.
+  // The surface goes through the two requested points.
   const StarProfile profile = star.on_host();
   for (const double share : {0.99, 1.01}) {
     EXPECT_EQ(profile.enthalpy_at(0.905 * share, 0.0, 0.0) > 0.0, share < 1.0);

@@ -1,4 +1,4 @@
-// Friends of friends on one rank: every method gives the groups that the definition asks for.
+// Friends of friends on one rank: every method gives the groups of the definition.
 #include <algorithm>
 #include <cmath>
 #include <limits>

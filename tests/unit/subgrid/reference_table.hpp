@@ -48,7 +48,7 @@ inline std::optional<std::vector<ReferenceRow>> reference_table(const std::strin
     for (std::size_t n = 0; n < columns.size(); ++n) row[columns[n]] = words.at(n);
     rows.emplace_back(std::move(row));
   }
-  EXPECT_FALSE(rows.empty()) << path << " holds no rows";
+  EXPECT_FALSE(rows.empty()) << path << " contains no rows";
   return rows;
 }
 
