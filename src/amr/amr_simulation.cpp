@@ -32,6 +32,8 @@ const Task k_step[] = {
     {When::level_advances, "drift", k_particles, &ParticleStep::drift, "velocities"},
     {When::level_advances, "gas", k_gas, &GasSolver::advance, "gas, ghost cells",
      "ghost cells during the sweep of inner tiles"},
+    {When::level_advances, "blocks of particles", k_particles, &ParticleStep::find_blocks,
+     "positions", "validation of the last sweep"},
     {When::level_advances, "radiation", k_radiation, &RadiationStep::advance,
      "radiation, gas, ghost cells"},
     {When::level_advances, "clock of the level", k_any, &StepContext::count_step,
@@ -60,9 +62,9 @@ const Task k_step[] = {
     {When::levels_meet, "processes on gas and particles", k_processes, &ProcessStep::interact,
      "gas, particles"},
     {When::coarse_ends, "number of steps", k_any, &StepContext::end_coarse_step, ""},
-    {When::coarse_ends, "ledgers", k_processes, &ProcessStep::sum_ledgers, "changes by processes"},
+    {When::coarse_ends, "budgets", k_any, &Measurement::sum_budgets,
+     "changes by processes, work of gravity"},
     {When::coarse_ends, "equation of state", k_barotropic, &GasSolver::close_energies, "gas"},
-    {When::coarse_ends, "work of gravity", k_gravity, &Measurement::count_work, "mass fluxes"},
     {When::coarse_ends, "deposit", k_particles, &ParticleStep::deposit_all, "positions"},
     {When::coarse_ends, "strongest acceleration", k_gravity | k_processes,
      &ProcessStep::remeasure_gravity, "gas, potential"},
@@ -164,24 +166,41 @@ void check_dimensions(const StepContext& context) {
 
 }  // namespace
 
+namespace {
+
+GasSolver::Validation validation_of_sweeps(const AmrOptions& options, bool has_particles) {
+  if (has_particles) return GasSolver::Validation::with_particles;
+  const bool is_alone =
+      !options.gravity.enabled && options.processes.empty() && !options.radiation.is_active();
+  return is_alone ? GasSolver::Validation::deferred : GasSolver::Validation::at_once;
+}
+
+}  // namespace
+
 AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& options)
     : context_(communicator, options),
       matter_(context_.mesh, options),
       gravity_(context_, matter_),
-      gas_(context_, gravity_.solver(),
-           !gravity_.solver() && !matter_.has_particles() && options.processes.empty() &&
-               !options.radiation.is_active()),
+      gas_(context_, gravity_.solver(), validation_of_sweeps(options, matter_.has_particles())),
       radiation_(context_, gas_, processes_),
-      particles_(context_, matter_, gravity_),
+      particles_(context_, matter_, gravity_, gas_),
       processes_(context_, gas_, gravity_, matter_),
       measurement_(context_, matter_, gas_, radiation_, gravity_, particles_, processes_),
       balance_(context_, matter_),
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
             {&context_, &gas_, &radiation_, &gravity_, &particles_, &processes_, &measurement_},
-            [this](int level, double courant) {
-              if (context_.options.hydro.enabled) gas_.reduce_signals();
-              return std::min(gas_.max_dt(level, courant), radiation_.longest_step(level));
-            }) {}
+            [this](int level, double courant) { return longest_step(level, courant); }) {}
+
+// Returns the longest step of a level in which no signal crosses more than `courant` cells. The
+// reduction of signals includes the masses of particles, which the next deposit needs.
+double AmrSimulation::longest_step(int level, double courant) {
+  if (context_.options.hydro.enabled && gas_.signals_are_local(level)) {
+    std::vector<double> masses = matter_.mass_range();
+    gas_.reduce_signals(masses);
+    matter_.set_mass_range(masses);
+  }
+  return std::min(gas_.max_dt(level, courant), radiation_.longest_step(level));
+}
 
 std::string describe_step(const AmrOptions& options) {
   return describe_step(k_step, contents_of(options, !particle_kinds(options).empty()),

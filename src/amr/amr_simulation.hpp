@@ -75,6 +75,8 @@ class AmrSimulation {
   std::int64_t step_count() const { return context_.step; }
   // number of cell updates on this rank since the start: leaf cells times their steps
   std::int64_t cell_updates() const { return context_.cell_updates; }
+  // Number of cell updates on all ranks since the start.
+  std::int64_t all_cell_updates() const { return context_.all_cell_updates; }
   // Number of leaf cells in blocks of this rank.
   std::int64_t own_leaf_cells() const;
   std::int64_t bytes_per_block() const {  // bytes of fields that migrate with a block
@@ -122,6 +124,7 @@ class AmrSimulation {
 
  private:
   void follow_mesh();
+  double longest_step(int level, double courant);
 
   StepContext context_;
   Matter matter_;

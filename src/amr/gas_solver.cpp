@@ -56,14 +56,15 @@ class TileTimer {
 
 }  // namespace
 
-GasSolver::GasSolver(StepContext& context, gravity::Gravity* gravity, bool is_alone)
+GasSolver::GasSolver(StepContext& context, gravity::Gravity* gravity, Validation validation)
     : context_(context),
       mesh_(context.mesh),
       options_(context.options),
       timers_(context.timers),
       gravity_(gravity),
-      is_alone_(is_alone),
+      validation_(validation),
       fastest_(context.levels(), 0.0),
+      is_local_(context.levels(), false),
       left_unphysical_cells_(context.levels(), false) {
   if (!options_.execution.model.empty())
     mesh_.communicator().collective_try([&] {
@@ -267,27 +268,23 @@ void GasSolver::measure_signals(int coarsest) {
 
 void GasSolver::measure_signal(int level) {
   fastest_[level] = fastest_signal(level, mesh_.fields(level).blocks(LevelFields::k_now));
-  signals_are_local_ = true;
+  is_local_[level] = true;
 }
 
 void GasSolver::reduce_signals(std::span<double> others) {
-  const bool are_local = signals_are_local_ || (gravity_ && gravity_->strongest_is_local());
-  if (!are_local && others.empty()) return;
   std::vector<double> most(others.begin(), others.end());
   most.insert(most.end(), fastest_.begin(), fastest_.end());
   if (gravity_) most.insert(most.end(), gravity_->strongest().begin(), gravity_->strongest().end());
   mesh_.communicator().max_in_place(std::span(most));
-  std::span<const double> reduced(most);
-  std::ranges::copy(reduced.first(others.size()), others.begin());
-  reduced = reduced.subspan(others.size());
+  std::copy_n(most.begin(), others.size(), others.begin());
+  const auto reduced = std::span<const double>(most).subspan(others.size());
   std::ranges::copy(reduced.first(fastest_.size()), fastest_.begin());
   if (gravity_) gravity_->set_strongest(reduced.subspan(fastest_.size()));
-  signals_are_local_ = false;
+  is_local_.assign(is_local_.size(), false);
 }
 
-// Returns the longest step with v dt + g dt^2 / 2 <= courant dx: a signal of speed v, accelerated
-// by the strongest acceleration g of gravity and hydro.acceleration, then crosses at most `courant`
-// cells.
+// Returns the longest step with v dt + g dt^2 / 2 <= courant dx, for signals of speed v and the
+// strongest acceleration g of gravity and hydro.acceleration.
 double GasSolver::max_dt(int level, double courant) const {
   if (!options_.hydro.enabled || !options_.hydro.moves)
     return std::numeric_limits<double>::infinity();
@@ -310,7 +307,7 @@ GasSolver::Measured GasSolver::measure() {
     const auto [fastest, broken] = hydro::measure_gas(options_.hydro, mesh_.layout(), blocks, cells,
                                                       geometry.cell_volume(level), gas.sums);
     fastest_[level] = fastest;
-    signals_are_local_ = true;
+    is_local_[level] = true;
     if (options_.hydro.eos.kind == hydro::EquationOfState::table)
       gas.outside_table +=
           hydro::cells_outside_table(options_.hydro, mesh_.layout(), blocks, cells);
@@ -343,11 +340,12 @@ std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
 
 // --- validation and repair ----------------------------------------------------------------------
 
-// Returns true if ranks may continue before the reduction that reveals unphysical cells on any
-// rank. This requires runs of ideal gas alone, where nothing reads the state before start_ghosts(),
-// end_finer_level() or, at the end of a step, finish_validation().
+// Returns true if ranks may continue before unphysical cells on other ranks are known. In runs of
+// ideal gas alone, nothing reads them before start_ghosts(), end_finer_level() or
+// finish_validation().
 bool GasSolver::can_defer_validation(int level, bool ends_step) const {
-  if (!is_alone_ || options_.hydro.is_barotropic()) return false;
+  if (validation_ == Validation::with_particles) return ends_step;
+  if (validation_ == Validation::at_once || options_.hydro.is_barotropic()) return false;
   if (ends_step && mesh_.finest_level() == 0) return true;
   return mesh_.communicator().size() > 1 && !left_unphysical_cells_[level];
 }
@@ -363,11 +361,20 @@ void GasSolver::validate_sweep() {
   if (pending_) repair_sweep();
 }
 
+void GasSolver::validate_with_particles(bool any_bad_tiles) {
+  if (!pending_ || validation_ != Validation::with_particles) return;
+  fastest_[pending_->level] = pending_->result.fastest;
+  is_local_[pending_->level] = true;
+  if (any_bad_tiles) repair_sweep();
+  pending_.reset();
+}
+
 // Applies the maximum signal speed and number of bad tiles over all ranks. Clears the pending sweep
 // if it left no unphysical cells.
 void GasSolver::apply_validation(std::span<const double> worst) {
   const int level = pending_->level;
   fastest_[level] = worst[0];
+  is_local_[level] = false;
   left_unphysical_cells_[level] = worst[1] > 0.0;
   if (!left_unphysical_cells_[level]) pending_.reset();
 }
@@ -391,6 +398,7 @@ void GasSolver::repair_sweep() {
   const auto timing = timers_.time("repair", Phase::compute, sweep.level);
   fastest_[sweep.level] =
       mesh_.communicator().max(fastest_signal(sweep.level, sweep.arguments.next));
+  is_local_[sweep.level] = false;
 }
 
 // Repairs the last sweep after a ghost exchange on level `under_way` has overwritten the ghost

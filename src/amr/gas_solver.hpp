@@ -34,8 +34,15 @@ class GasSolver : public StepPart {
     std::int64_t outside_table = 0;  // leaf cells outside the table of the equation of state
   };
 
-  // `gravity` may be null. `is_alone`: no other part of the step reads the gas.
-  GasSolver(StepContext& context, gravity::Gravity* gravity, bool is_alone);
+  // When ranks learn whether a sweep left unphysical cells on any rank.
+  enum class Validation {
+    at_once,         // before anything else reads the gas
+    deferred,        // during the next exchange of ghost cells: no other part reads the gas
+    with_particles,  // with the messages of particles that move: validate_with_particles() follows
+  };
+
+  // `gravity` may be null.
+  GasSolver(StepContext& context, gravity::Gravity* gravity, Validation validation);
 
   // --- tasks
   // Advances the gas of a level. Resets its flux registers at the boundary to the next finer level.
@@ -60,6 +67,9 @@ class GasSolver : public StepPart {
   void set_radiation_waves(std::vector<double> speeds) { radiation_waves_ = std::move(speeds); }
   // Measures the signal speed on one level on this rank.
   void measure_signal(int level);
+  // Validates the last sweep of a step, given whether any rank has pending_bad_tiles(), and repairs
+  // unphysical cells. Does nothing unless validation is `with_particles`.
+  void validate_with_particles(bool any_bad_tiles);
   // Returns the longest step in which a signal crosses at most `courant` cells. Signals must be
   // those of all ranks: call reduce_signals() before.
   double max_dt(int level, double courant) const;
@@ -68,10 +78,14 @@ class GasSolver : public StepPart {
 
   // Measures leaf cells and signal speeds of this rank.
   Measured measure();
-  // Reduces the signal speeds and the accelerations by gravity over all ranks, if any of them were
-  // measured since the last call. The same reduction replaces each of `others` by its maximum.
-  // Collective.
-  void reduce_signals(std::span<double> others = {});
+  // True if the signal speed of a level, or the acceleration by gravity, is that of this rank only.
+  // Equal on all ranks.
+  bool signals_are_local(int level) const {
+    return is_local_[level] || (gravity_ && gravity_->strongest_is_local());
+  }
+  // Reduces the signal speeds and the accelerations by gravity over all ranks. The same reduction
+  // replaces each of `others` by its maximum. Collective.
+  void reduce_signals(std::span<double> others);
   // True if the last sweep of the step was not yet validated: unphysical cells on other ranks are
   // unknown.
   bool awaits_validation() const { return pending_.has_value(); }
@@ -143,9 +157,9 @@ class GasSolver : public StepPart {
   const AmrOptions& options_;
   Timers& timers_;
   gravity::Gravity* gravity_;
-  bool is_alone_;
-  bool signals_are_local_ = false;       // some of fastest_ are those of this rank alone
+  Validation validation_;
   std::vector<double> fastest_;          // by level: signal speed, over all ranks
+  std::vector<bool> is_local_;           // by level: the signal speed is that of this rank alone
   std::vector<double> radiation_waves_;  // by level; empty without radiation
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
   std::optional<ScheduleModel> schedules_;       // empty: the same schedule for all levels

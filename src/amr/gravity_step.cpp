@@ -1,9 +1,10 @@
 #include "amr/gravity_step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 #include <span>
+#include <utility>
 
 #include "comm/reproducible_sum.hpp"
 #include "core/log.hpp"
@@ -28,6 +29,14 @@ double acting_time(const cosmology::Universe& universe, double now, double dt) {
   };
   const double whole = strength(now) + 4.0 * strength(now + 0.5 * dt) + strength(now + dt);
   return std::abs(dt) / 6.0 * whole / strength(now);
+}
+
+// Appends the sums of all kinds in the order in which GravityStep::particle_energy() reads them.
+void append(const GravityStep::SumsOfKinds& kinds, std::vector<ReproducibleSum>& sums) {
+  for (const auto& kind : kinds) {
+    sums.push_back(kind.weighted);
+    sums.insert(sums.end(), kind.squared.begin(), kind.squared.end());
+  }
 }
 
 std::unique_ptr<gravity::Gravity> make_solver(const AmrOptions& options, mesh::Mesh& mesh) {
@@ -157,17 +166,30 @@ double GravityStep::self_potential_of_base() const {
 }
 
 double GravityStep::potential_energy() {
-  if (potential_energy_) return *potential_energy_;
+  JointSums joint(mesh_.communicator());
+  add_potential_energy(joint);
+  joint.reduce();
+  return *potential_energy_;
+}
+
+void GravityStep::add_potential_energy(JointSums& joint) {
+  if (potential_energy_) return;
   const auto timing = context_.timers.time("measure", Phase::compute);
-  enum { k_gas, k_unresolved, k_count };
-  ReproducibleSum sums[k_count];
-  sums[k_gas] = solver_->potential_energy([this](int level) { return matter_.gas_density(level); });
-  if (context_.options.universe) sums[k_unresolved] = solver_->unresolved_energy();
-  const auto particles = potential_energies({sums_in_potential(0)}, context_.time, sums);
-  double energy = sums[k_gas].to_double() + particles.front();
-  if (context_.options.universe) energy += sums[k_unresolved].to_double();
-  potential_energy_ = energy;
-  return energy;
+  std::vector<ReproducibleSum> sums{
+      solver_->potential_energy([this](int level) { return matter_.gas_density(level); })};
+  if (context_.options.universe) sums.push_back(solver_->unresolved_energy());
+  SumsOfKinds particles = sums_in_potential(0);
+  append(particles, sums);
+  joint.add(sums, {},
+            [this, particles = std::move(particles), time = context_.time](
+                std::span<const ReproducibleSum> totals, auto /*counts*/) {
+              const bool expands = context_.options.universe != nullptr;
+              auto of_particles = totals.subspan(expands ? 2 : 1);
+              double energy =
+                  totals[0].to_double() + particle_energy(particles, time, of_particles);
+              if (expands) energy += totals[1].to_double();
+              potential_energy_ = energy;
+            });
 }
 
 // --- the energy budget --------------------------------------------------------------------------
@@ -180,45 +202,54 @@ GravityStep::SumsOfKinds GravityStep::sums_in_potential(int coarsest) {
   return matter_.mass_sums([this](int level) { return potential(level); }, coarsest);
 }
 
-// Potential energy of all particles in each of several states at `time`, with one reduction over
-// ranks, which also totals `others`. The potential of a cloud includes its self-potential, which is
-// larger in smaller cells; it is replaced by the value for cells of the base level.
-std::vector<double> GravityStep::potential_energies(std::initializer_list<SumsOfKinds> states,
-                                                    double time,
-                                                    std::span<ReproducibleSum> others) {
-  std::vector<ReproducibleSum> sums(others.begin(), others.end());
-  for (const SumsOfKinds& kinds : states)
-    for (const auto& kind : kinds) {
-      sums.push_back(kind.weighted);
-      sums.insert(sums.end(), kind.squared.begin(), kind.squared.end());
-    }
-  reproducible_sum(mesh_.communicator(), std::span(sums));
-  std::copy_n(sums.begin(), others.size(), others.begin());
+// Potential energy of all particles at `time`, from the totals over ranks of the sums that append()
+// has added. Removes them from the front of `totals`. The potential of a cloud includes its
+// self-potential, which is larger in smaller cells; it is replaced by the value for cells of the
+// base level.
+double GravityStep::particle_energy(const SumsOfKinds& kinds, double time,
+                                    std::span<const ReproducibleSum>& totals) const {
   const double G = context_.options.newton_constant(time);
   const mesh::Geometry& geometry = mesh_.geometry();
-  std::vector<double> energies;
-  auto sum = sums.begin() + std::ssize(others);
-  for (const SumsOfKinds& kinds : states) {
-    double& energy = energies.emplace_back(0.0);
-    for (const auto& kind : kinds) {
-      energy += 0.5 * (sum++)->to_double();
-      for (int level = std::max(kind.coarsest, 1); level <= mesh_.finest_level(); ++level)
-        energy += 0.5 * k_self_potential * G * sum[level].to_double() *
-                  (1.0 / geometry.cell_size(level) - 1.0 / geometry.cell_size(0));
-      sum += std::ssize(kind.squared);
-    }
+  double energy = 0.0;
+  for (const auto& kind : kinds) {
+    const auto squared = totals.subspan(1, kind.squared.size());
+    energy += 0.5 * totals.front().to_double();
+    for (int level = std::max(kind.coarsest, 1); level <= mesh_.finest_level(); ++level)
+      energy += 0.5 * k_self_potential * G * squared[level].to_double() *
+                (1.0 / geometry.cell_size(level) - 1.0 / geometry.cell_size(0));
+    totals = totals.subspan(1 + squared.size());
   }
-  return energies;
+  return energy;
 }
 
-// The present potential contains half of the energy change by the change of level. The other half
-// appears in the next solution; after a coarse step this is follow_mesh(), if the mesh changes.
-void GravityStep::count_redistribution(int coarsest, const SumsOfKinds& before,
-                                       const SumsOfKinds& after) {
-  const auto energies = potential_energies({before, after}, context_.clocks[coarsest]);
-  const double change = energies[1] - energies[0];
-  energy_.resolution += coarsest == 0 ? change : 2.0 * change;
-  energy_.unsolved = coarsest == 0 ? change : 0.0;
+void GravityStep::count_redistribution(int coarsest, SumsOfKinds before, SumsOfKinds after) {
+  for (SumsOfKinds* const kinds : {&before, &after})
+    for (auto& kind : *kinds) kind.fields = kind.coarser_fields = {};  // releases memory
+  redistributions_.push_back(
+      {coarsest, context_.clocks[coarsest], std::move(before), std::move(after)});
+}
+
+// The potential at the time of a redistribution contains half of the energy change by the change of
+// level. The other half appears in the next solution; after a coarse step this is follow_mesh(), if
+// the mesh changes.
+void GravityStep::add_budgets(JointSums& joint) {
+  for (Redistribution& moved : std::exchange(redistributions_, {})) {
+    std::vector<ReproducibleSum> sums;
+    append(moved.before, sums);
+    append(moved.after, sums);
+    joint.add(
+        sums, {},
+        [this, moved = std::move(moved)](std::span<const ReproducibleSum> totals, auto /*counts*/) {
+          const double before = particle_energy(moved.before, moved.time, totals);
+          const double change = particle_energy(moved.after, moved.time, totals) - before;
+          energy_.resolution += moved.coarsest == 0 ? change : 2.0 * change;
+          energy_.unsolved = moved.coarsest == 0 ? change : 0.0;
+        });
+  }
+  if (energy_.counts_withheld)
+    joint.add(std::array{solver_->take_withheld_work()}, {}, [this](auto totals, auto /*counts*/) {
+      energy_.withheld_work += totals.front().to_double();
+    });
 }
 
 }  // namespace octant

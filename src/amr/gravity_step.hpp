@@ -2,7 +2,6 @@
 // budget of an expanding box.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 #include "amr/level_loop.hpp"
 #include "amr/matter.hpp"
 #include "amr/step_context.hpp"
+#include "comm/joint_sums.hpp"
 #include "gravity/gravity.hpp"
 
 namespace octant {
@@ -57,6 +57,9 @@ class GravityStep : public StepPart {
   // Potential energy of all matter, computed once per state. In an expanding box it excludes the
   // part without forces, because the energy equation contains only the work of forces.
   double potential_energy();
+  // Passes the terms of potential_energy() to `joint` unless the energy is known. After the
+  // reduction, potential_energy() returns it without one. Collective.
+  void add_potential_energy(JointSums& joint);
   // Invalidates the potential energy after changes of the state.
   void invalidate_energy() { potential_energy_.reset(); }
 
@@ -68,21 +71,32 @@ class GravityStep : public StepPart {
   bool has_budget() const { return solver_ && context_.options.universe; }
   // Sums over particles of mass times potential, by kind, on levels >= `coarsest`.
   SumsOfKinds sums_in_potential(int coarsest);
-  // Adds the potential-energy change of particles that changed level to the energy budget.
-  void count_redistribution(int coarsest, const SumsOfKinds& before, const SumsOfKinds& after);
+  // Records the potential energies of particles before and after they changed level, on levels >=
+  // `coarsest`. Local.
+  void count_redistribution(int coarsest, SumsOfKinds before, SumsOfKinds after);
+  // Passes the budgets since the last call to `joint`, whose reduction adds them to energy(): the
+  // changes by count_redistribution() and the withheld work. Local.
+  void add_budgets(JointSums& joint);
 
  private:
   void solve_levels(int coarsest, double time);
   void kick(int level, double half_step, gravity::Half half);
-  std::vector<double> potential_energies(std::initializer_list<SumsOfKinds> states, double time,
-                                         std::span<ReproducibleSum> others = {});
+  double particle_energy(const SumsOfKinds& kinds, double time,
+                         std::span<const ReproducibleSum>& totals) const;
 
   StepContext& context_;
   mesh::Mesh& mesh_;
   Matter& matter_;
   std::unique_ptr<gravity::Gravity> solver_;
   EnergyBudget energy_;
-  std::optional<double> potential_energy_;  // empty until computed
+  // Particles before and after they changed level, at a common time of levels >= `coarsest`.
+  struct Redistribution {
+    int coarsest;
+    double time;
+    SumsOfKinds before, after;
+  };
+  std::vector<Redistribution> redistributions_;  // since the last add_budgets()
+  std::optional<double> potential_energy_;       // empty until computed
 };
 
 }  // namespace octant

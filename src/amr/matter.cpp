@@ -66,7 +66,13 @@ BlockField Matter::gas_density(int level) const {
           mesh_.layout().stride_slot};
 }
 
-void Matter::update_density(int coarsest) { particles::Particles::deposit(kinds_, coarsest); }
+void Matter::update_density(int coarsest) {
+  if (!std::exchange(has_mass_range_, false)) {
+    mass_range_ = mass_range();
+    if (!mass_range_.empty()) mesh_.communicator().max_in_place(std::span(mass_range_));
+  }
+  particles::Particles::deposit(kinds_, coarsest, mass_range_);
+}
 
 mesh::OptionallyOwnedField Matter::density(int level) const {
   if (!particles_attract_) return gas_density(level);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <span>
 
@@ -153,14 +155,25 @@ Measurement::Measurement(StepContext& context, Matter& matter, GasSolver& gas,
 void Measurement::measure() {
   if (measured_) return;
   const auto timing = context_.timers.time("measure", Phase::compute);
-  measure_cells();
+  JointSums joint(mesh_.communicator());
+  add_cells(joint);
+  const auto reduce = [&] {
+    const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
+    joint.reduce();
+  };
+  if (gas_.awaits_validation()) reduce();  // because a repair changes the gas
+  particles::Particles::add_totals(matter_.kinds(), joint, totals_.particles);
+  add_integrals(joint);
+  if (gravity_.solver()) gravity_.add_potential_energy(joint);
+  reduce();
+  totals_.radiation = radiation_.measure();
   EnergyBudget& energy = gravity_.energy();
+  if (potential_before_regrid_)
+    energy.resolution += gravity_.potential_energy() - *potential_before_regrid_;
+  potential_before_regrid_.reset();
   if (gas_energy_before_regrid_)
     energy.add_regrid_energy(totals_.total_energy - *gas_energy_before_regrid_);
   gas_energy_before_regrid_.reset();
-  totals_.particles = particles::Particles::totals(matter_.kinds());
-  totals_.radiation = radiation_.measure();
-  measure_integrals();
   if (gravity_.solver()) totals_.potential_energy = gravity_.potential_energy();
   if (options_.universe)
     energy.update(context_.scale_factor(), totals_.total_energy + totals_.particle_kinetic_energy(),
@@ -171,26 +184,37 @@ void Measurement::measure() {
   measured_ = true;
 }
 
-// Counts blocks and cells, and measures the gas. One reduction combines all sums over ranks.
 void Measurement::measure_cells() {
-  const int levels = mesh_.geometry().max_level() + 1;
+  JointSums joint(mesh_.communicator());
+  add_cells(joint);
+  joint.reduce();
+}
+
+// Counts blocks and cells, and measures the gas.
+void Measurement::add_cells(JointSums& joint) {
   std::vector<std::int64_t> counts = count_cells();
   GasSolver::Measured gas;
   if (options_.hydro.enabled) gas = gas_.measure();
   const std::int64_t trouble[] = {gas_.pending_bad_tiles(), !gas.unphysical.empty(),
                                   gas_.restored_cells(), gas.outside_table};
   counts.insert(counts.end(), std::begin(trouble), std::end(trouble));
-  {
-    const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
-    reproducible_sum(mesh_.communicator(), gas.sums, counts);
-  }
+  joint.add(gas.sums, counts, [this, unphysical = gas.unphysical](auto sums, auto totals) {
+    end_cells(unphysical, sums, totals);
+  });
+}
+
+// Sets the totals of cells and gas from the totals over ranks of the terms of add_cells().
+// `unphysical` describes a cell of this rank. Collective.
+void Measurement::end_cells(const std::string& unphysical, std::span<const ReproducibleSum> sums,
+                            std::span<const std::int64_t> counts) {
+  const int levels = mesh_.geometry().max_level() + 1;
   const std::int64_t bad_tiles = counts[2 * levels],
                      ranks_with_invalid_cells = counts[2 * levels + 1];
   if (gas_.finish_validation(bad_tiles)) return measure_cells();
   if (ranks_with_invalid_cells > 0) {
     mesh_.communicator().collective_try([&] {
-      if (!gas.unphysical.empty())
-        throw RunError("step {}, time {}: {}", context_.step, context_.time, gas.unphysical);
+      if (!unphysical.empty())
+        throw RunError("step {}, time {}: {}", context_.step, context_.time, unphysical);
     });
   }
   gas_.add_restored(counts[2 * levels + 2]);
@@ -200,11 +224,12 @@ void Measurement::measure_cells() {
   report_outside_table(outside_before);
   std::copy_n(counts.begin(), levels, totals_.blocks.begin());
   std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
-  totals_.mass = gas.sums[hydro::k_mass_sum].to_double();
-  for (int d = 0; d < 3; ++d) totals_.momentum[d] = gas.sums[hydro::k_momentum_sum + d].to_double();
-  totals_.total_energy = gas.sums[hydro::k_total_energy_sum].to_double();
-  totals_.kinetic_energy = gas.sums[hydro::k_kinetic_energy_sum].to_double();
-  totals_.absolute_momentum = gas.sums[hydro::k_absolute_momentum_sum].to_double();
+  context_.all_leaf_cells = totals_.leaf_cells;
+  totals_.mass = sums[hydro::k_mass_sum].to_double();
+  for (int d = 0; d < 3; ++d) totals_.momentum[d] = sums[hydro::k_momentum_sum + d].to_double();
+  totals_.total_energy = sums[hydro::k_total_energy_sum].to_double();
+  totals_.kinetic_energy = sums[hydro::k_kinetic_energy_sum].to_double();
+  totals_.absolute_momentum = sums[hydro::k_absolute_momentum_sum].to_double();
 }
 
 // Throws InputError if the initial state is partly outside the table of the equation of state.
@@ -241,13 +266,14 @@ std::vector<std::int64_t> Measurement::count_cells() {
   return counts;
 }
 
-void Measurement::measure_integrals() {
+void Measurement::add_integrals(JointSums& joint) {
   std::vector<ReproducibleSum> sums(options_.integrals.names().size());
   if (sums.empty()) return;
   for (int level = 0; level <= mesh_.finest_level(); ++level)
     options_.integrals.add(processes_.gas_level(level, context_.time, context_.time), sums);
-  reproducible_sum(mesh_.communicator(), std::span(sums));
-  for (const ReproducibleSum& sum : sums) totals_.integrals.push_back(sum.to_double());
+  joint.add(sums, {}, [this](auto totals, auto /*counts*/) {
+    for (const ReproducibleSum& sum : totals) totals_.integrals.push_back(sum.to_double());
+  });
 }
 
 // Time-step constraints of each level other than signals: particle motion, free fall (a collapse
@@ -270,10 +296,13 @@ void Measurement::measure_limits() {
     }
   }
   processes_.limit_steps(limits_);
-  // Minima as maxima, which the reduction of signals includes.
-  for (double& limit : limits_) limit = -limit;
-  gas_.reduce_signals(limits_);
-  for (double& limit : limits_) limit = -limit;
+  // Minima as maxima, which the reduction of signals includes, as it does the range of masses.
+  std::vector<double> maxima = matter_.mass_range();
+  const auto masses = std::ssize(maxima);
+  std::ranges::transform(limits_, std::back_inserter(maxima), std::negate());
+  gas_.reduce_signals(maxima);
+  matter_.set_mass_range(std::span(maxima).first(masses));
+  std::transform(maxima.begin() + masses, maxima.end(), limits_.begin(), std::negate());
 }
 
 double Measurement::stable_dt() const {
@@ -292,11 +321,18 @@ double Measurement::stable_dt() const {
 
 // --- tasks --------------------------------------------------------------------------------------
 
-void Measurement::count_work(const LevelStep& /*step*/) {
-  EnergyBudget& energy = gravity_.energy();
-  if (energy.counts_withheld) energy.withheld_work += gravity_.solver()->take_withheld_work();
-  if (options_.gravity.work == gravity::Work::potential)
-    gas_.add_floor_energy(gravity_.solver()->take_withheld_work());
+void Measurement::sum_budgets(const LevelStep& /*step*/) {
+  JointSums joint(mesh_.communicator());
+  processes_.add_ledgers(joint);
+  if (gravity_.solver()) {
+    gravity_.add_budgets(joint);
+    if (options_.gravity.work == gravity::Work::potential)
+      joint.add(std::array{gravity_.solver()->take_withheld_work()}, {},
+                [this](auto totals, auto /*counts*/) {
+                  gas_.add_floor_energy(totals.front().to_double());
+                });
+  }
+  joint.reduce();
 }
 
 void Measurement::count_costs(const LevelStep& /*step*/) {
@@ -333,20 +369,20 @@ void Measurement::collect_outflow(const LevelStep& /*step*/) {
 void Measurement::before_regrid() {
   const bool expands = gravity_.has_budget() && gravity_.energy().begun;
   if (!expands && options_.gravity.work != gravity::Work::potential) return;
+  JointSums joint(mesh_.communicator());
+  gravity_.add_potential_energy(joint);
+  if (options_.hydro.dual_energy == hydro::DualEnergy::overwrite && !measured_) add_cells(joint);
+  joint.reduce();
   potential_before_regrid_ = gravity_.potential_energy();
-  if (options_.hydro.dual_energy == hydro::DualEnergy::overwrite && !measured_) measure_cells();
 }
 
 void Measurement::after_adapt(bool regridded) {
   EnergyBudget& energy = gravity_.energy();
   if (!regridded) energy.resolution += energy.unsolved;
   energy.unsolved = 0.0;
-  if (regridded && potential_before_regrid_) {
-    energy.resolution += gravity_.potential_energy() - *potential_before_regrid_;
-    if (options_.hydro.dual_energy == hydro::DualEnergy::overwrite)
-      gas_energy_before_regrid_ = totals_.total_energy;
-  }
-  potential_before_regrid_.reset();
+  if (!regridded) potential_before_regrid_.reset();
+  else if (potential_before_regrid_ && options_.hydro.dual_energy == hydro::DualEnergy::overwrite)
+    gas_energy_before_regrid_ = totals_.total_energy;
 }
 
 }  // namespace octant

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "amr/gas_solver.hpp"
@@ -14,6 +16,7 @@
 #include "amr/process_step.hpp"
 #include "amr/radiation_step.hpp"
 #include "amr/step_context.hpp"
+#include "comm/joint_sums.hpp"
 #include "comm/reproducible_sum.hpp"
 #include "core/number_file.hpp"
 #include "mesh/mesh.hpp"
@@ -93,8 +96,9 @@ class Measurement : public StepPart {
   void invalidate() { measured_ = false; }
 
   // --- tasks
-  // Adds the work of gravity on the gas to the budgets.
-  void count_work(const LevelStep& step);
+  // Adds the changes by processes, the work of gravity and the changes of energy by particles that
+  // changed level to the budgets.
+  void sum_budgets(const LevelStep& step);
   // Distributes the time of the step over the costs of blocks.
   void count_costs(const LevelStep& step);
   // Measures the state if the last sweep awaits validation.
@@ -105,7 +109,7 @@ class Measurement : public StepPart {
   // --- regridding, for the energy budget
   // Measures the energies before a regrid, if the run has a budget.
   void before_regrid();
-  // Adds the energy changes of the regrid to the budget.
+  // Ends a regrid: the next measure() adds its energy changes to the budget.
   void after_adapt(bool regridded);
 
   double stable_dt() const;  // valid after measure()
@@ -118,9 +122,12 @@ class Measurement : public StepPart {
 
  private:
   void measure_cells();
+  void add_cells(JointSums& joint);
+  void end_cells(const std::string& unphysical, std::span<const ReproducibleSum> sums,
+                 std::span<const std::int64_t> counts);
   void report_outside_table(std::int64_t before) const;
   std::vector<std::int64_t> count_cells();
-  void measure_integrals();
+  void add_integrals(JointSums& joint);
   void measure_limits();
 
   StepContext& context_;

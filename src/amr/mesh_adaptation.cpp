@@ -20,18 +20,6 @@ using mesh::LevelFields;
 
 namespace {
 
-// Largest particle mass of a set on this rank; 0 without particles.
-double largest_mass(const particles::ParticleSet& set) {
-  const double* mass = set.columns().mass;
-  double largest = 0.0;
-  record_kernel_work("heaviest particle", set.count(), {8.0, 0.0});
-  Kokkos::parallel_reduce(
-      "heaviest particle", set.count(),
-      KOKKOS_LAMBDA(int n, double& most) { most = mass[n] > most ? mass[n] : most; },
-      Kokkos::Max<double>(largest));
-  return std::max(largest, 0.0);
-}
-
 // Number of a set's particles on this rank that are heavier than `least`.
 std::int64_t count_heavier(const particles::ParticleSet& set, double least) {
   const double* mass = set.columns().mass;
@@ -51,12 +39,9 @@ int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::
   return std::min(matter.has_attracting_particles() ? std::max(buffer, 2) : buffer, octant);
 }
 
-// Calls body(set) for all sets of particles that trigger refinement by mass rather than by kind.
-template <class Body>
-void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body& body) {
-  for (const particles::Particles& kind : matter.kinds())
-    if (kind.kind().has_mass && !kind.kind().wants_finest_cells)
-      for (int l = 0; l <= mesh.finest_level(); ++l) body(kind.set(l));
+// Returns true if particles of a kind trigger refinement by mass rather than by kind.
+bool refines_by_mass(const particles::Particles& kind) {
+  return kind.kind().has_mass && !kind.kind().wants_finest_cells;
 }
 
 // A body is a particle above the refine.mass threshold that dominates its surroundings: at most
@@ -80,18 +65,17 @@ std::vector<double> body_mass_thresholds(const AmrOptions& options, const Matter
     return least;
   }
   double heaviest = 0.0;
-  for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
-    heaviest = std::max(heaviest, largest_mass(set));
-  });
-  heaviest = mesh.communicator().max(heaviest);
+  const std::vector<double> largest = matter.largest_masses();
+  for (std::size_t n = 0; n < largest.size(); ++n)
+    if (refines_by_mass(matter.kinds()[n])) heaviest = std::max(heaviest, largest[n]);
   const auto levels = std::min(std::ssize(least), std::ssize(thresholds));
   std::vector<double> above(levels);
   std::vector<std::int64_t> counts(levels, 0);
   for (std::int64_t level = 0; level < levels; ++level) {
     above[level] = std::max(thresholds[level] * options.mass_unit(), k_light * heaviest);
-    for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
-      counts[level] += count_heavier(set, above[level]);
-    });
+    for (const particles::Particles& kind : matter.kinds())
+      for (int l = 0; refines_by_mass(kind) && l <= mesh.finest_level(); ++l)
+        counts[level] += count_heavier(kind.set(l), above[level]);
   }
   counts.push_back(statement ? 1 : 0);
   mesh.communicator().sum_in_place(std::span(counts));

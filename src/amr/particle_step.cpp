@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace octant {
 
@@ -16,7 +17,15 @@ void ParticleStep::drift(const LevelStep& step) {
   for (particles::Particles& kind : matter_.kinds())
     if (kind.kind().motion == particles::Motion::flows)
       kind.carry(step.level, gas(step.level), gas(std::max(step.level - 1, 0)));
-  particles::Particles::drift(matter_.kinds(), step.level, step.dt);
+  particles::Particles::move(matter_.kinds(), step.level, step.dt);
+}
+
+// The messages of moving particles tell all ranks whether the sweep of the gas has to be repaired.
+void ParticleStep::find_blocks(const LevelStep& step) {
+  const auto working = context_.work("particles", cost::particles, step.level);
+  const bool any_bad_tiles =
+      particles::Particles::find_blocks(matter_.kinds(), step.level, gas_.pending_bad_tiles() > 0);
+  gas_.validate_with_particles(any_bad_tiles);
 }
 
 // Does nothing on the finest level: the drift has already moved its particles to their blocks, and
@@ -33,7 +42,7 @@ void ParticleStep::redistribute(const LevelStep& step) {
   for (const particles::Particles& kind : matter_.kinds())
     sums.push_back(counts && kind.kind().has_mass ? &*of_kind++ : nullptr);
   particles::Particles::synchronise(matter_.kinds(), coarsest, sums);
-  if (counts) gravity_.count_redistribution(coarsest, before, after);
+  if (counts) gravity_.count_redistribution(coarsest, before, std::move(after));
 }
 
 void ParticleStep::deposit_all(const LevelStep& step) {

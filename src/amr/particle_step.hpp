@@ -1,6 +1,7 @@
 // Particles in the time step: drift, redistribution over blocks, mass deposition, outflow.
 #pragma once
 
+#include "amr/gas_solver.hpp"
 #include "amr/gravity_step.hpp"
 #include "amr/level_loop.hpp"
 #include "amr/matter.hpp"
@@ -13,12 +14,14 @@ class ParticleStep : public StepPart {
  public:
   static constexpr PartNumber k_part = PartNumber::particles;
 
-  ParticleStep(StepContext& context, Matter& matter, GravityStep& gravity)
-      : context_(context), mesh_(context.mesh), matter_(matter), gravity_(gravity) {}
+  ParticleStep(StepContext& context, Matter& matter, GravityStep& gravity, GasSolver& gas)
+      : context_(context), mesh_(context.mesh), matter_(matter), gravity_(gravity), gas_(gas) {}
 
   // --- tasks
-  // Moves the particles of a level.
+  // Moves the particles of a level. Local unless the gas carries particles.
   void drift(const LevelStep& step);
+  // Sends the moved particles to their blocks, and validates the sweep of the gas.
+  void find_blocks(const LevelStep& step);
   // Moves each particle to the finest level with cells at its position.
   void redistribute(const LevelStep& step);
   // Deposits masses on the level of the step and all finer levels.
@@ -38,6 +41,7 @@ class ParticleStep : public StepPart {
   mesh::Mesh& mesh_;
   Matter& matter_;
   GravityStep& gravity_;
+  GasSolver& gas_;
 };
 
 }  // namespace octant

@@ -365,10 +365,6 @@ void ProcessStep::follow_gas(int coarsest) {
   if (coarsest > 0) gas_.measure_signals(coarsest);
 }
 
-void ProcessStep::sum_ledgers(const LevelStep& /*step*/) {
-  subgrid::Ledger::sum_over_ranks(ledgers_, mesh_.communicator());
-}
-
 void ProcessStep::remeasure_gravity(const LevelStep& /*step*/) {
   if (changed_gas_) gravity_.solver()->resume();
 }

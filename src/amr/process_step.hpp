@@ -72,8 +72,6 @@ class ProcessStep : public StepPart {
   void act(const LevelStep& step);
   // Applies interactions of gas and particles on the same levels.
   void interact(const LevelStep& step);
-  // Sums the ledgers over all ranks.
-  void sum_ledgers(const LevelStep& step);
   // Recomputes the sources of gravity if interact() changed the gas.
   void remeasure_gravity(const LevelStep& step);
 
@@ -90,6 +88,8 @@ class ProcessStep : public StepPart {
   void limit_steps(std::vector<double>& limits);
   // Energy added by all processes since the start of the run.
   double added_energy() const;
+  // Passes the terms of the ledgers to `joint`; see subgrid::Ledger. Local.
+  void add_ledgers(JointSums& joint) { subgrid::Ledger::add_terms(ledgers_, joint); }
   // Ledgers of the processes, in their order.
   const std::vector<subgrid::Ledger>& ledgers() const { return ledgers_; }
   // Sets the ledgers after a restart.

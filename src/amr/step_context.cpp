@@ -45,7 +45,8 @@ StepContext::StepContext(const Communicator& communicator, AmrOptions& options)
       clocks(levels(), 0.0),
       level_dt(levels(), 0.0),
       level_steps(levels(), 0),
-      leaf_cells(levels(), 0) {
+      leaf_cells(levels(), 0),
+      all_leaf_cells(levels(), 0) {
   if (auto fields = options.face_fields(); !fields.empty())
     faces = std::make_unique<mesh::FaceFields>(mesh, options.comm, std::move(fields));
   if (!options.problem) return;
@@ -93,6 +94,7 @@ void StepContext::begin_coarse_step(const LevelStep& level_step) {
 void StepContext::count_step(const LevelStep& level_step) {
   const int level = level_step.level;
   cell_updates += leaf_cells[level];
+  all_cell_updates += all_leaf_cells[level];
   meter.count_update(level);
   clocks[level] += level_step.dt;
   level_dt[level] = level_step.dt;

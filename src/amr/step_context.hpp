@@ -106,7 +106,9 @@ struct StepContext : StepPart {
   // and number of leaf cells on this rank.
   std::vector<double> clocks, level_dt;
   std::vector<std::int64_t> level_steps, leaf_cells;
-  std::int64_t cell_updates = 0;  // number of cell updates on this rank
+  std::vector<std::int64_t> all_leaf_cells;  // number of leaf cells on all ranks, by level
+  // number of cell updates on this rank and on all ranks
+  std::int64_t cell_updates = 0, all_cell_updates = 0;
 };
 
 // Bytes of the base grid's fields on all ranks together: the minimum for a run with these options.

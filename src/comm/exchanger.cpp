@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -157,7 +159,21 @@ class Stopwatch {
 
 }  // namespace
 
+namespace {
+
+// Tuners of former exchangers between all ranks of the run, by component, level and options. An
+// exchanger on a new mesh continues with the tuner of its predecessor: the times of a similar
+// exchange are better than none, and trials require reductions over ranks. All ranks create and
+// destroy exchangers in the same order.
+std::map<std::string, AutoTuner>& former_tuners() {
+  static std::map<std::string, AutoTuner> tuners;
+  return tuners;
+}
+
+}  // namespace
+
 struct Exchanger::State {
+  ~State();
   State(std::string component_name, const Communicator& ranks, const CommOptions& options,
         int level, Buffers buffers);
 
@@ -176,6 +192,7 @@ struct Exchanger::State {
   bool overlap;                    // if false, an exchange is complete when its start returns
   double delay;                    // artificial delay of this rank's sends in seconds
   std::optional<AutoTuner> tuner;  // none if the backend is fixed or there is one rank
+  std::string tuner_name;          // in former_tuners(); empty: not kept
   Backend backend;
   std::array<std::unique_ptr<Transport>, k_backends> transports;
   std::array<ExchangeCount, k_backends> counts;
@@ -199,13 +216,29 @@ Exchanger::State::State(std::string component_name, const Communicator& ranks,
       delay(options.late_rank == mpi::rank(*mpi::world()) ? options.late_seconds : 0.0),
       backend(options.exchange.value_or(Backend::p2p)),
       staged(buffers, options.staging) {
-  if (!options.exchange && ranks.size() > 1) tuner.emplace(options, backends_for(ranks.size()));
+  if (!options.exchange && ranks.size() > 1) {
+    if (&ranks.handle() == mpi::world().get())
+      tuner_name = fmt::format("{} {} {} {} {}", component, level, options.trial_calls,
+                               options.probe_interval, options.probe_calls);
+    const auto former = former_tuners().find(tuner_name);
+    if (former != former_tuners().end()) tuner = former->second;
+    else tuner.emplace(options, backends_for(ranks.size()));
+  }
   const int tag = mpi::new_tag(ranks.handle());
   for (int n = 0; n < k_backends; ++n) {
     transports[n] = make_transport(k_all_backends[n], tag);
     counts[n].component = level < 0 ? component : fmt::format("{} level {}", component, level);
     counts[n].backend = k_all_backends[n];
   }
+}
+
+// A tuner in its trial does not replace one that has ended its trial.
+Exchanger::State::~State() {
+  if (!tuner || tuner_name.empty()) return;
+  const auto [former, is_new] = former_tuners().try_emplace(tuner_name, *tuner);
+  if (!is_new && (tuner->phase() != AutoTuner::Phase::trial ||
+                  former->second.phase() == AutoTuner::Phase::trial))
+    former->second = *tuner;
 }
 
 void Exchanger::State::choose_backend() {

@@ -208,6 +208,7 @@ class AmrModel final : public Model {
   Columns history(double dt) const override { return history_columns(simulation_, dt); }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
+  std::int64_t all_cell_updates() const override { return simulation_.all_cell_updates(); }
   std::int64_t leaf_cells() const override {
     const auto& counts = simulation_.totals().leaf_cells;
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});

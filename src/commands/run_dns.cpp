@@ -97,6 +97,7 @@ class DnsModel final : public Model {
   }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
+  std::int64_t all_cell_updates() const override { return simulation_.all_cell_updates(); }
   std::int64_t leaf_cells() const override {
     const auto& [x, y, z] = options_.grid.cells;
     return std::int64_t{x} * y * z;

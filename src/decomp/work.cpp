@@ -125,6 +125,7 @@ double time_factor(double alpha, const LevelTime& local, const LevelTime& total)
 
 std::vector<double> time_factors(double alpha, std::span<const LevelTime> local_levels,
                                  const Reduction& reduction) {
+  if (alpha == 0.0) return std::vector<double>(local_levels.size(), 1.0);
   std::vector<std::int64_t> totals;
   for (const LevelTime& level : local_levels) {
     totals.push_back(level.nanoseconds);

@@ -109,6 +109,8 @@ void DnsSimulation::step(double dt) {
   time_ += dt;
   ++step_;
   cell_updates_ += domain_.box.cells();
+  const auto& [x, y, z] = options_.grid.cells;
+  all_cell_updates_ += std::int64_t{x} * y * z;
   if (!statistics_.is_due(step_, time_)) return;
   const auto timing = timers_.time("statistics", Phase::compute);
   statistics_.sample(flow_.state(), flow_.has_scalar() ? &flow_.scalar() : nullptr, time_);

@@ -112,6 +112,8 @@ class DnsSimulation {
   std::int64_t step_count() const { return step_; }
   // Number of cell updates on this rank.
   std::int64_t cell_updates() const { return cell_updates_; }
+  // Number of cell updates on all ranks.
+  std::int64_t all_cell_updates() const { return all_cell_updates_; }
 
   // Communicator of all ranks.
   const Communicator& communicator() const { return domain_.pencils.communicator(); }
@@ -143,7 +145,7 @@ class DnsSimulation {
   dns::Statistics statistics_;
   dns::Totals totals_;
   double time_ = 0.0, step_limit_ = k_no_limit;
-  std::int64_t step_ = 0, cell_updates_ = 0;
+  std::int64_t step_ = 0, cell_updates_ = 0, all_cell_updates_ = 0;
 };
 
 // --- snapshots and checkpoints (dns_snapshot.cpp) ------------------------------------------------

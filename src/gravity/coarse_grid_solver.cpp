@@ -414,9 +414,13 @@ std::int64_t active_cells(const LevelPatches& patches, const DeviceArray<double>
 
 bool stays_distributed(const LevelPatches& patches, const DeviceArray<double>& cover,
                        std::int64_t gathered) {
-  for (const auto extent : patches.extent())
+  double all_cells = k_cells;  // of the whole domain: an upper bound without a reduction
+  for (const auto extent : patches.extent()) {
     if (extent % 2 != 0) return false;
-  return active_cells(patches, cover) > std::max(gathered, CoarseCycle::k_coarsest_cells);
+    all_cells *= static_cast<double>(extent);
+  }
+  const std::int64_t most = std::max(gathered, CoarseCycle::k_coarsest_cells);
+  return all_cells > static_cast<double>(most) && active_cells(patches, cover) > most;
 }
 
 }  // namespace

@@ -408,11 +408,7 @@ mesh::FaceFlow GasWork::face_flow(int level) {
   return {levels_[level].flow.data(), mesh_.cells(level).cells_per_block()};
 }
 
-double GasWork::take_withheld_work() {
-  ReproducibleSum sum = std::exchange(withheld_work_, {});
-  reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
-  return sum.to_double();
-}
+ReproducibleSum GasWork::take_withheld_work() { return std::exchange(withheld_work_, {}); }
 
 void GasWork::release_finer(int finest) {
   for (std::size_t level = finest + 1; level < levels_.size(); ++level) levels_[level] = {};

@@ -135,9 +135,9 @@ class GasWork {
   void set_energy_update(const EnergyUpdate& update) { update_ = update; }
 
   // Returns the work of gravity since the last call that has not been added to the energy of the
-  // gas, summed over all ranks. For Work::forces it is the part of the work on mass fluxes that
-  // exceeds that of kicks and is withheld, minus the energy removed by sweeps. Collective.
-  double take_withheld_work();
+  // gas of this rank. For Work::forces it is the part of the work on mass fluxes that exceeds that
+  // of kicks and is withheld, minus the energy removed by sweeps. Local.
+  ReproducibleSum take_withheld_work();
 
   // Sets the frame in which the mesh is at rest. Mass flows are relative to the mesh. The motion of
   // the frame adds work on the mass.

@@ -82,8 +82,8 @@ class Gravity {
   double* energy_taken(int level) { return gas_.energy_taken(level); }
   // Sets the update of the energy of the gas for all later steps; see gas_work.hpp.
   void set_energy_update(const EnergyUpdate& update) { gas_.set_energy_update(update); }
-  // Returns the work withheld on all ranks since the last call; see GasWork. Collective.
-  double take_withheld_work() { return gas_.take_withheld_work(); }
+  // Returns the work withheld on this rank since the last call; see GasWork. Local.
+  ReproducibleSum take_withheld_work() { return gas_.take_withheld_work(); }
   // Sets the frame in which the mesh is at rest; see GasWork.
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/memory_transfer.hpp"
 #include "gravity/mask.hpp"
 #include "mesh/device.hpp"
 
@@ -164,6 +165,8 @@ class ResidualHistory {
   }
   // Number of reduced residuals.
   int count() const { return static_cast<int>(residuals_.size()); }
+  // Drops the last reduced residual.
+  void drop_last() { residuals_.pop_back(); }
   double operator[](int cycle) const { return residuals_[cycle]; }
   // Norm of the source, but at least its rounding error; valid after reduce().
   double source() const { return norm_; }
@@ -178,7 +181,7 @@ class ResidualHistory {
 
 // Ratio of a residual to the tolerance above which the next solve of the level is not expected to
 // reach the tolerance in as many V-cycles.
-constexpr double k_far = 4.0;
+constexpr double k_far = 1.5;
 
 // Convergence criterion of a solve.
 class Target {
@@ -251,10 +254,18 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   std::optional<Target> target;
   bool reached = false;
   const std::int64_t rounds_before = finest_rounds();
+  // On one rank a reduction takes no time.
+  const int first_checked =
+      patches_.communicator().size() == 1 ? 0 : std::min(unchecked.count, most_cycles);
+  DeviceArray<double> last_unchecked;  // phi after the last V-cycle that is not checked by itself
   for (int cycle = 0;; ++cycle) {
     descend(0, norms.data());
     residuals.add(norms);
-    if (cycle < std::min(unchecked.count, most_cycles)) {
+    if (cycle < first_checked) {
+      if (cycle + 1 == first_checked) {
+        last_unchecked = level_.make_field("previous phi");
+        copy_within(last_unchecked, grids_[0].phi);
+      }
       correct();
       continue;
     }
@@ -264,6 +275,11 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
     for (; next <= cycle; ++next) {
       const double residual = residuals[next];
       reached = target->is_reached(residual);
+      if (reached && next + 1 == cycle && cycle == first_checked) {
+        return_to(last_unchecked);
+        residuals.drop_last();
+        break;
+      }
       const bool needs_norms = !reached && target->needs_norms(residual, next) && measure;
       const bool is_last = next == cycle;
       if (!is_last && (reached || needs_norms || !std::isfinite(residual)))
@@ -283,6 +299,13 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   phi = grids_[0].phi;
   release_fields();
   return report;
+}
+
+// Replaces phi by its state before the last V-cycle, and starts the exchange of its halo.
+void LevelSolver::return_to(const DeviceArray<double>& phi) {
+  grids_[0].near->finish();
+  grids_[0].phi = phi;
+  grids_[0].near->start(phi.data());
 }
 
 void LevelSolver::release_fields() {

@@ -67,9 +67,10 @@ struct SourceNorm {
   double rounding = 0.0, least = 0.0;
 };
 
-// First V-cycles of a solve whose residuals are reduced over ranks only after the last of them,
-// because they are not expected to converge. If one of them does, the solve starts again without
-// unchecked cycles: results do not depend on `count`.
+// First V-cycles of a solve whose residuals are reduced over ranks together with that of the next
+// V-cycle, because they are not expected to converge. If the last of them does, the solve returns
+// to its potential; if an earlier one does, it starts again without unchecked cycles: results do
+// not depend on `count`.
 struct UncheckedCycles {
   int count = 0;
   std::function<void(DeviceArray<double>& phi)> restore;  // sets the initial potential again
@@ -115,6 +116,7 @@ class LevelSolver {
   void ascend(std::size_t g);
   void correct();
   std::int64_t finest_rounds() const { return grids_[0].near->rounds() + deep_halo_->rounds(); }
+  void return_to(const DeviceArray<double>& phi);
   void release_fields();
   SolveReport solve_again(DeviceArray<double>& phi, const DeviceArray<double>& f,
                           const SourceNorm& source, double tolerance, int most_cycles,

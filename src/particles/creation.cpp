@@ -77,11 +77,37 @@ std::vector<BirthQuery> queries_of(std::span<const Birthplace> births,
   return queries;
 }
 
-// Returns, for each new particle of this rank, the number of new particles on all ranks that
-// precede it in order (level, block, cell), given the numbers on all ranks by level. Each block's
-// new particles are on one rank. Collective.
-std::vector<std::int64_t> births_before(const mesh::Mesh& mesh, std::span<const Birthplace> births,
-                                        std::span<const std::int64_t> born_by_level) {
+// Largest number of blocks with new particles that rank 0 orders alone, for one per rank at most.
+constexpr int k_max_births_on_root = 256;
+
+// New particles of this rank: for each the number of new particles on all ranks that precede it in
+// order (level, block, cell); and their number on all ranks. `any_invalid`: some rank has invalid
+// ones, and there are no numbers.
+struct NumberedBirths {
+  std::vector<std::int64_t> before;
+  std::int64_t born = 0;
+  bool any_invalid = false;
+};
+
+// Returns for each query the number of new particles in blocks before its own, given the number of
+// new particles on ranks with earlier blocks, which becomes the number up to the last query.
+std::vector<BirthAnswer> answers_to(const std::vector<BirthQuery>& queries, std::int64_t& before) {
+  std::vector<std::size_t> by_block(queries.size());
+  std::iota(by_block.begin(), by_block.end(), 0);
+  std::sort(by_block.begin(), by_block.end(),
+            [&](std::size_t a, std::size_t b) { return queries[a].order() < queries[b].order(); });
+  std::vector<BirthAnswer> answers(queries.size());
+  for (const std::size_t n : by_block) {
+    answers[n] = {queries[n].index, before};
+    before += queries[n].count;
+  }
+  return answers;
+}
+
+// Numbers the new particles; each block's are on one rank. Blocks are counted by rank 0, whose
+// messages replace reductions, or, if a rank has many of them, by all ranks. Collective.
+NumberedBirths number_births(const mesh::Mesh& mesh, std::span<const Birthplace> births,
+                             std::vector<std::int64_t> born_by_level, bool is_valid) {
   const Communicator& communicator = mesh.communicator();
   std::vector<std::size_t> order(births.size());
   std::iota(order.begin(), order.end(), 0);
@@ -89,34 +115,40 @@ std::vector<std::int64_t> births_before(const mesh::Mesh& mesh, std::span<const 
     return births[a].order() < births[b].order();
   });
   const std::vector<BirthQuery> own = queries_of(births, order);
-  const CountingRanks counters(mesh.geometry(), born_by_level, communicator.size());
-  std::vector<int> ranks;
-  for (const BirthQuery& query : own) ranks.push_back(counters.of(query));
+  constexpr std::int64_t k_any = 1, k_many = 2, k_invalid = 4;
+  const bool has_few = std::ssize(own) <= std::max(1, k_max_births_on_root / communicator.size());
+  std::int64_t flags =
+      (own.empty() ? 0 : k_any) | (has_few ? 0 : k_many) | (is_valid ? 0 : k_invalid);
+  std::vector<int> ranks(has_few ? own.size() : 0, 0);
+  auto asked = route(communicator, std::span<const int>(ranks),
+                     std::span<const BirthQuery>(own).first(ranks.size()), flags);
+  if ((flags & k_invalid) != 0) return {.before = {}, .born = 0, .any_invalid = true};
+  if ((flags & k_any) == 0) return {};
 
-  const auto [queries, sources] =
-      route(communicator, std::span<const int>(ranks), std::span<const BirthQuery>(own));
-  std::vector<std::size_t> by_block(queries.size());
-  std::iota(by_block.begin(), by_block.end(), 0);
-  std::sort(by_block.begin(), by_block.end(),
-            [&](std::size_t a, std::size_t b) { return queries[a].order() < queries[b].order(); });
-  std::int64_t count = 0;
-  for (const BirthQuery& query : queries) count += query.count;
-  std::int64_t before = communicator.exclusive_scan(count);
-  std::vector<BirthAnswer> answers(queries.size());
-  for (const std::size_t n : by_block) {
-    answers[n] = {queries[n].index, before};
-    before += queries[n].count;
+  NumberedBirths numbered;
+  std::int64_t before = 0;
+  if ((flags & k_many) != 0) {
+    communicator.sum_in_place(std::span(born_by_level));
+    numbered.born = std::accumulate(born_by_level.begin(), born_by_level.end(), std::int64_t{0});
+    const CountingRanks counters(mesh.geometry(), born_by_level, communicator.size());
+    ranks.clear();
+    for (const BirthQuery& query : own) ranks.push_back(counters.of(query));
+    asked = route(communicator, std::span<const int>(ranks), std::span<const BirthQuery>(own));
+    for (const BirthQuery& query : asked.items) before += query.count;
+    before = communicator.exclusive_scan(before);
   }
-  const auto answered =
-      route(communicator, std::span<const int>(sources), std::span<const BirthAnswer>(answers));
+  const std::vector<BirthAnswer> answers = answers_to(asked.items, before);
+  if ((flags & k_many) == 0) numbered.born = before;  // on rank 0; 0 on others, as the flags need
+  const auto answered = route(communicator, std::span<const int>(asked.sources),
+                              std::span<const BirthAnswer>(answers), numbered.born);
   std::vector<std::int64_t> before_block(own.size());
   for (const BirthAnswer& answer : answered.items) before_block[answer.index] = answer.before;
 
-  std::vector<std::int64_t> before_birth(births.size());
+  numbered.before.resize(births.size());
   auto birth = order.begin();
   for (std::size_t b = 0; b < own.size(); ++b)
-    for (std::int64_t n = 0; n < own[b].count; ++n) before_birth[*birth++] = before_block[b] + n;
-  return before_birth;
+    for (std::int64_t n = 0; n < own[b].count; ++n) numbered.before[*birth++] = before_block[b] + n;
+  return numbered;
 }
 
 }  // namespace
@@ -163,18 +195,14 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
     }
   };
   const bool is_valid = succeeds(find_places);
-  std::vector<std::int64_t> sums = born_by_level;
-  sums.push_back(is_valid ? 0 : 1);
-  communicator.sum_in_place(std::span(sums));
-  if (sums.back() > 0) communicator.collective_try(find_places);
-  sums.pop_back();
-  const std::int64_t born = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+  const auto [before, born, any_invalid] = number_births(mesh_, births, born_by_level, is_valid);
+  if (any_invalid) communicator.collective_try(find_places);
   if (born == 0) return {};
   if (static_cast<std::uint64_t>(assigned_ids_ + born) > Kind::k_ids)
     throw RunError("{} particles: {} of {} ids are used, too many for {} new particles", name(),
                    assigned_ids_, Kind::k_ids, born);
-  for (const std::int64_t before : births_before(mesh_, births, sums))
-    batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(assigned_ids_ + before));
+  for (const std::int64_t number : before)
+    batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(assigned_ids_ + number));
   assigned_ids_ += born;
 
   NewRowsByLevel created(levels_.size());

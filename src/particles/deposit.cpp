@@ -218,29 +218,23 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
       });
 }
 
-// Numbers of measure_own_masses(); those of the levels follow.
+// Numbers of own_mass_range(); those of the levels follow.
 enum MassNumber { k_smallest, k_largest, k_invalid, k_count, k_levels };
 
 }  // namespace
 
-std::vector<Particles::DepositScales> Particles::measure_masses(
-    std::span<const Particles* const> kinds) {
-  if (kinds.empty()) return {};
-  std::vector<double> most;
-  for (const Particles* kind : kinds) {
-    const std::vector<double> own = kind->measure_own_masses();
-    most.insert(most.end(), own.begin(), own.end());
+std::vector<double> Particles::mass_range(std::span<const Particles> kinds) {
+  std::vector<double> range;
+  for (const Particles& kind : kinds) {
+    if (!kind.kind_.has_mass) continue;
+    const std::vector<double> own = kind.own_mass_range();
+    range.insert(range.end(), own.begin(), own.end());
   }
-  kinds.front()->communicator().max_in_place(std::span(most));
-  const std::size_t width = most.size() / kinds.size();
-  std::vector<DepositScales> measures;
-  for (std::size_t n = 0; n < kinds.size(); ++n)
-    measures.push_back(kinds[n]->measure_of(std::span(most).subspan(n * width, width)));
-  return measures;
+  return range;
 }
 
-// Numbers of this rank's particles, of which measure_of() needs the maxima over all ranks.
-std::vector<double> Particles::measure_own_masses() const {
+// Numbers of this rank's particles, of which deposit_scales() needs the maxima over all ranks.
+std::vector<double> Particles::own_mass_range() const {
   MassRange range;
   for (const JoinedSets& sets : joined_levels()) range += range_of(sets);
   std::vector<double> own{-range.smallest, range.largest, static_cast<double>(range.broken),
@@ -251,18 +245,18 @@ std::vector<double> Particles::measure_own_masses() const {
 }
 
 // Chooses the quantum of mass. Collective: requires a further reduction for very heavy kinds.
-Particles::DepositScales Particles::measure_of(std::span<const double> most) const {
+Particles::DepositScales Particles::deposit_scales(std::span<const double> maxima) const {
   const Communicator& communicator = mesh_.communicator();
-  const double smallest = -most[k_smallest], largest = most[k_largest];
-  if (most[k_invalid] != 0.0)
+  const double smallest = -maxima[k_smallest], largest = maxima[k_largest];
+  if (maxima[k_invalid] != 0.0)
     throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
-  const auto first_flag = most.begin() + k_levels + std::ssize(levels_);
-  DepositScales measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};
-  if (!std::isfinite(smallest)) return measure;  // true if there are no particles
+  const auto first_flag = maxima.begin() + k_levels + std::ssize(levels_);
+  DepositScales scales{1.0, {maxima.begin() + k_levels, first_flag}, {first_flag, maxima.end()}};
+  if (!std::isfinite(smallest)) return scales;  // true if there are no particles
   // The total mass is needed only if the kind is very heavy.
-  measure.quantum = quantum_of(smallest, smallest);
-  if (quantum_of(smallest, largest * most[k_count] * communicator.size()) == measure.quantum)
-    return measure;
+  scales.quantum = quantum_of(smallest, smallest);
+  if (quantum_of(smallest, largest * maxima[k_count] * communicator.size()) == scales.quantum)
+    return scales;
   const double unit = std::ldexp(1.0, std::ilogb(largest) + 1);
   WholeMass sum;
   for (const JoinedSets& sets : joined_levels()) {
@@ -272,8 +266,8 @@ Particles::DepositScales Particles::measure_of(std::span<const double> most) con
   }
   std::int64_t parts[] = {sum.upper, sum.lower};
   communicator.sum_in_place(std::span<std::int64_t>(parts));
-  measure.quantum = quantum_of(smallest, WholeMass{parts[0], parts[1]}.times(unit));
-  return measure;
+  scales.quantum = quantum_of(smallest, WholeMass{parts[0], parts[1]}.times(unit));
+  return scales;
 }
 
 CellArray<std::int64_t> Particles::mass_array(int level) const {
@@ -313,17 +307,41 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
 }
 
 void Particles::deposit(std::span<Particles> kinds, int coarsest) {
-  std::vector<const Particles*> with_mass;
-  for (const Particles& kind : kinds)
-    if (kind.kind_.has_mass) with_mass.push_back(&kind);
-  const std::vector<DepositScales> measures = measure_masses(with_mass);
-  auto measure = measures.begin();
-  for (Particles& kind : kinds)
-    if (kind.kind_.has_mass) kind.deposit_masses(coarsest, *measure++);
+  std::vector<double> maxima = mass_range(kinds);
+  if (maxima.empty()) return;
+  kinds.front().communicator().max_in_place(std::span(maxima));
+  deposit(kinds, coarsest, maxima);
 }
 
-void Particles::deposit_masses(int coarsest, const DepositScales& measure) {
-  const auto& [quantum, has_particles, uses_coarser_level] = measure;
+// Removes the numbers of this kind from the front of the maxima of all kinds with mass, and returns
+// them.
+std::span<const double> Particles::take_mass_range(std::span<const double>& maxima) const {
+  const std::size_t width = k_levels + 2 * levels_.size();
+  const auto own = maxima.first(width);
+  maxima = maxima.subspan(width);
+  return own;
+}
+
+void Particles::deposit(std::span<Particles> kinds, int coarsest, std::span<const double> maxima) {
+  std::vector<DepositScales> scales;  // of all kinds before the first deposit, because of errors
+  for (const Particles& kind : kinds)
+    if (kind.kind_.has_mass) scales.push_back(kind.deposit_scales(kind.take_mass_range(maxima)));
+  auto next = scales.begin();
+  for (Particles& kind : kinds)
+    if (kind.kind_.has_mass) kind.deposit_masses(coarsest, *next++);
+}
+
+std::vector<double> Particles::largest_masses(std::span<const Particles> kinds,
+                                              std::span<const double> maxima) {
+  std::vector<double> masses;
+  for (const Particles& kind : kinds)
+    masses.push_back(kind.kind_.has_mass ? std::max(kind.take_mass_range(maxima)[k_largest], 0.0)
+                                         : 0.0);
+  return masses;
+}
+
+void Particles::deposit_masses(int coarsest, const DepositScales& scales) {
+  const auto& [quantum, has_particles, uses_coarser_level] = scales;
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
@@ -419,8 +437,9 @@ void add_base_clouds_of(const ParticleSet& set, const LevelFrame& base, double q
 
 void Particles::add_base_clouds(const mesh::BlockField& density) const {
   OCTANT_REQUIRE(mesh_.geometry().periodic(0), "clouds of one size require a periodic domain");
-  const Particles* const own = this;
-  const double quantum = measure_masses(std::span(&own, 1)).front().quantum;
+  std::vector<double> maxima = own_mass_range();
+  mesh_.communicator().max_in_place(std::span(maxima));
+  const double quantum = deposit_scales(maxima).quantum;
   const LevelFrame base(mesh_.geometry(), 0);
   const int N = base.block_size;
   const std::int64_t cells = std::int64_t{N} * N * N;

@@ -349,7 +349,7 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
 namespace {
 
 // Changes the positions of a level's particles.
-void move(ParticleSet& set, const mesh::Geometry& geometry, int level, double dt) {
+void move_set(ParticleSet& set, const mesh::Geometry& geometry, int level, double dt) {
   const ParticleColumns p = set.columns();
   const LevelFrame frame(geometry, level);
   bool reflects[3][2];
@@ -380,9 +380,8 @@ void move(ParticleSet& set, const mesh::Geometry& geometry, int level, double dt
 
 }  // namespace
 
-void Particles::drift(std::span<Particles> kinds, int level, double dt) {
-  for (Particles& kind : kinds) move(kind.set(level), kind.mesh_.geometry(), level, dt);
-  find_homes(kinds, level, level);
+void Particles::move(std::span<Particles> kinds, int level, double dt) {
+  for (Particles& kind : kinds) move_set(kind.set(level), kind.mesh_.geometry(), level, dt);
 }
 
 std::vector<double> Particles::crossing_times() const {

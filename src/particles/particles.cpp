@@ -161,7 +161,7 @@ namespace {
 enum TotalNumber { k_mass_total, k_momentum_total, k_kinetic_total = 4, k_totals };
 
 // Adds mass, momentum and kinetic energy of particles to sums.
-void add_totals(const JoinedSets& sets, const std::array<ReproducibleSum*, k_totals>& sums) {
+void add_set_totals(const JoinedSets& sets, const std::array<ReproducibleSum*, k_totals>& sums) {
   mesh::add_terms(
       sums, sets.count(), {32.0, 10.0}, KOKKOS_LAMBDA(std::int64_t n) {
         const JoinedSets::Row at = sets.row(n);
@@ -174,28 +174,28 @@ void add_totals(const JoinedSets& sets, const std::array<ReproducibleSum*, k_tot
 
 }  // namespace
 
-std::vector<ParticleTotals> Particles::totals(std::span<const Particles> kinds) {
-  if (kinds.empty()) return {};
+void Particles::add_totals(std::span<const Particles> kinds, JointSums& joint,
+                           std::vector<ParticleTotals>& totals) {
   std::vector<ReproducibleSum> sums(k_totals * kinds.size());
   std::vector<std::int64_t> counts;
   for (std::size_t n = 0; n < kinds.size(); ++n) {
     std::array<ReproducibleSum*, k_totals> own;
     for (int s = 0; s < k_totals; ++s) own[s] = &sums[k_totals * n + s];
     if (kinds[n].kind_.has_mass)
-      for (const JoinedSets& sets : kinds[n].joined_levels()) add_totals(sets, own);
+      for (const JoinedSets& sets : kinds[n].joined_levels()) add_set_totals(sets, own);
     counts.push_back(kinds[n].count());
   }
-  reproducible_sum(kinds.front().communicator(), std::span(sums), std::span(counts));
-  std::vector<ParticleTotals> all;
-  for (std::size_t n = 0; n < kinds.size(); ++n) {
-    const ReproducibleSum* const sum = &sums[k_totals * n];
-    ParticleTotals& totals = all.emplace_back();
-    totals.count = counts[n];
-    totals.mass = sum[k_mass_total].to_double();
-    totals.kinetic_energy = sum[k_kinetic_total].to_double();
-    for (int d = 0; d < 3; ++d) totals.momentum[d] = sum[k_momentum_total + d].to_double();
-  }
-  return all;
+  joint.add(sums, counts, [&totals](auto sums_of_kinds, auto counts_of_kinds) {
+    totals.clear();
+    for (std::size_t n = 0; n < counts_of_kinds.size(); ++n) {
+      const auto sum = sums_of_kinds.subspan(k_totals * n, k_totals);
+      ParticleTotals& of_kind = totals.emplace_back();
+      of_kind.count = counts_of_kinds[n];
+      of_kind.mass = sum[k_mass_total].to_double();
+      of_kind.kinetic_energy = sum[k_kinetic_total].to_double();
+      for (int d = 0; d < 3; ++d) of_kind.momentum[d] = sum[k_momentum_total + d].to_double();
+    }
+  });
 }
 
 std::vector<std::int32_t> Particles::counts_by_slot(int level) const {

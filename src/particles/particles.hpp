@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/joint_sums.hpp"
 #include "comm/reproducible_sum.hpp"
 #include "mesh/mesh.hpp"
 #include "particles/kind.hpp"
@@ -138,6 +139,15 @@ class Particles {
   // all mass of finer levels. Kinds without mass are skipped. Throws RunError if a mass is not a
   // positive, finite number. Collective: one reduction for all kinds, which share a mesh.
   static void deposit(std::span<Particles> kinds, int coarsest);
+  // As above without the reduction: `maxima` are the maxima over all ranks of mass_range(kinds),
+  // which drifts do not change. Collective.
+  static void deposit(std::span<Particles> kinds, int coarsest, std::span<const double> maxima);
+  // Numbers of own particles whose maxima over all ranks a deposit needs. Local.
+  static std::vector<double> mass_range(std::span<const Particles> kinds);
+  // Largest masses by kind, from the maxima over all ranks of mass_range(kinds); 0 without
+  // particles or mass. Local.
+  static std::vector<double> largest_masses(std::span<const Particles> kinds,
+                                            std::span<const double> maxima);
   // Adds a level's density, from the last deposit, to own blocks.
   void add_density(int level, const mesh::BlockField& density) const;
   // Adds the density of all particles to the base level's own blocks, with clouds of the size of a
@@ -171,11 +181,18 @@ class Particles {
   // clouds. Fields are those of the gas, the density before the momentum. Collective.
   void carry(int level, const VectorField& here, const VectorField& coarser);
 
-  // Drifts a level's particles, x += dt v, across periodic boundaries and back from reflecting
-  // ones; beyond others they leave the domain (see outflow()). Assigns each to its block on this
-  // level. Throws RunError if one left its level by more than 1.5 cells. Collective: all kinds,
-  // which share a mesh, have common reductions.
-  static void drift(std::span<Particles> kinds, int level, double dt);
+  // Moves a level's particles, x += dt v, across periodic boundaries and back from reflecting
+  // ones; beyond others they leave the domain (see outflow()). find_blocks() must follow. Local.
+  static void move(std::span<Particles> kinds, int level, double dt);
+  // Assigns the particles of a level, after move(), to their blocks on this level. Throws RunError
+  // if one left its level by more than 1.5 cells. The messages also tell whether `statement` holds
+  // on any rank, which is returned. Collective: all kinds, which share a mesh, are routed together.
+  static bool find_blocks(std::span<Particles> kinds, int level, bool statement = false);
+  // Moves the particles of a level and assigns them to their blocks. Collective.
+  static void drift(std::span<Particles> kinds, int level, double dt) {
+    move(kinds, level, dt);
+    find_blocks(kinds, level);
+  }
 
   // Exact sums over the particles of levels >= `coarsest` on this rank: terms that are subtracted
   // again leave no rounding error.
@@ -228,9 +245,10 @@ class Particles {
   std::int64_t count() const;  // number of particles on this rank
   // number of particles on all ranks, by level; collective
   std::vector<std::int64_t> global_counts() const;
-  // Returns number, mass, momentum and kinetic energy of all particles of each kind, with the same
-  // bits on any number of ranks. Collective: one reduction for all kinds.
-  static std::vector<ParticleTotals> totals(std::span<const Particles> kinds);
+  // Passes number, mass, momentum and kinetic energy of own particles to `joint`, whose reduction
+  // sets `totals` by kind, with the same bits on any number of ranks. Local.
+  static void add_totals(std::span<const Particles> kinds, JointSums& joint,
+                         std::vector<ParticleTotals>& totals);
   // Number of particles in each block of a level, by slot, for load balance.
   std::vector<std::int32_t> counts_by_slot(int level) const;
   std::int64_t bytes() const;  // memory on this rank in bytes
@@ -343,24 +361,24 @@ class Particles {
     double quantum;
     std::vector<bool> has_particles, uses_coarser_level;
   };
-  // Measures the masses of several kinds in one reduction. Collective.
-  static std::vector<DepositScales> measure_masses(std::span<const Particles* const> kinds);
-  std::vector<double> measure_own_masses() const;
-  DepositScales measure_of(std::span<const double> largest) const;
+  std::vector<double> own_mass_range() const;
+  std::span<const double> take_mass_range(std::span<const double>& maxima) const;
+  DepositScales deposit_scales(std::span<const double> maxima) const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
-  void deposit_masses(int coarsest, const DepositScales& measure);
+  void deposit_masses(int coarsest, const DepositScales& scales);
   void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 
   void make_tables(const Particles& first);
   void find_parents();
-  static void find_homes(std::span<Particles> kinds, int coarsest, int finest,
-                         std::span<MassSums* const> sums = {});
+  static bool find_homes(std::span<Particles> kinds, int coarsest, int finest,
+                         std::span<MassSums* const> sums = {}, bool statement = false);
   void collect_movers(int level, int coarsest, int finest, OutgoingRows& leaving,
                       MassChanges* changes);
-  static void redistribute(std::span<MovingKind> kinds, int coarsest, int finest);
+  static bool redistribute(std::span<MovingKind> kinds, int coarsest, int finest,
+                           bool statement = false);
   OutgoingRows insert_or_forward(const OutgoingRows& arrived, int coarsest, int finest,
                                  MassChanges* changes);
   void append(const NewRowsByLevel& rows, MassChanges* changes);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
@@ -135,9 +136,13 @@ void Particles::check_stay(int level, const Position& position, int slot) {
       name(), position[0], position[1], position[2], level, k_largest_excursion);
 }
 
-void Particles::find_homes(std::span<Particles> kinds, int coarsest, int finest,
-                           std::span<MassSums* const> sums) {
-  if (kinds.empty()) return;
+bool Particles::find_blocks(std::span<Particles> kinds, int level, bool statement) {
+  return find_homes(kinds, level, level, {}, statement);
+}
+
+bool Particles::find_homes(std::span<Particles> kinds, int coarsest, int finest,
+                           std::span<MassSums* const> sums, bool statement) {
+  OCTANT_REQUIRE(!kinds.empty(), "there are no particles");
   const auto levels = kinds.front().levels_.size();
   const int last = std::min(finest, static_cast<int>(levels) - 1);
   std::vector<MovingKind> moving;
@@ -146,7 +151,7 @@ void Particles::find_homes(std::span<Particles> kinds, int coarsest, int finest,
     for (int level = coarsest; level <= last; ++level)
       kinds[n].collect_movers(level, coarsest, finest, moving[n].leaving, moving[n].noted());
   }
-  redistribute(moving, coarsest, finest);
+  const bool holds = redistribute(moving, coarsest, finest, statement);
   for (MovingKind& of : moving) {
     Particles& kind = *of.kind;
     // Force levels are not chosen while particles drift.
@@ -155,6 +160,7 @@ void Particles::find_homes(std::span<Particles> kinds, int coarsest, int finest,
     for (int level = coarsest; level <= last; ++level)
       kind.levels_[level].set.sort_if_disordered(kind.mesh_.blocks(level).slots());
   }
+  return holds;
 }
 
 // Assigns new home blocks on this rank to particles of one level, or adds them to those that leave.
@@ -224,8 +230,10 @@ void Particles::append(const NewRowsByLevel& rows, MassChanges* changes) {
 }
 
 // Forwards particles from rank to rank until all have reached their homes. The messages of the
-// first kind tell all ranks which kinds have particles that go on, and whether an error occurred.
-void Particles::redistribute(std::span<MovingKind> kinds, int coarsest, int finest) {
+// first kind tell all ranks which kinds have particles that go on, and whether an error occurred;
+// the first of them also whether `statement` holds on any rank, which is returned.
+bool Particles::redistribute(std::span<MovingKind> kinds, int coarsest, int finest,
+                             bool statement) {
   const Communicator& communicator = kinds.front().kind->communicator();
   const auto route_rows = [&](const MovingKind& of, std::int64_t& flags) {
     const std::size_t bytes = (of.kind->row_words() + 1) * sizeof(Word);
@@ -234,13 +242,17 @@ void Particles::redistribute(std::span<MovingKind> kinds, int coarsest, int fine
   };
   const auto some_outgoing = [](std::size_t kind) { return std::int64_t{1} << 2 * kind; };
   const auto error = [&](std::size_t kind) { return some_outgoing(kind) << 1; };
+  const std::int64_t statement_flag = some_outgoing(kinds.size());
+  std::optional<bool> holds;
   for (;;) {
-    std::int64_t flags = 0;
+    std::int64_t flags = statement && !holds ? statement_flag : 0;
     for (std::size_t n = 0; n < kinds.size(); ++n)
       flags |= (kinds[n].leaving.ranks.empty() ? 0 : some_outgoing(n)) |
                (kinds[n].kind->error_.empty() ? 0 : error(n));
     Routed<std::byte> arrived = route_rows(kinds.front(), flags);
-    if (flags == 0) return;
+    if (!holds) holds = (flags & statement_flag) != 0;
+    flags &= ~statement_flag;
+    if (flags == 0) return *holds;
     for (std::size_t n = 0; n < kinds.size(); ++n) {
       auto& [kind, sums, leaving, changes] = kinds[n];
       if ((flags & error(n)) != 0)

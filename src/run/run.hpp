@@ -79,6 +79,8 @@ class Model {
 
   // Number of cell updates on this rank since the start of the run.
   virtual std::int64_t cell_updates() const = 0;
+  // Number of cell updates on all ranks since the start of the run.
+  virtual std::int64_t all_cell_updates() const = 0;
   // Number of leaf cells on all ranks at the last measurement.
   virtual std::int64_t leaf_cells() const = 0;
   // Passes the blocks of the last step to `recorder` and sets the local and global counts in

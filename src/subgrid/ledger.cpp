@@ -25,18 +25,11 @@ void Ledger::restore(std::string_view account, double total) {
   totals_[index_of(account)].value = total;
 }
 
-void Ledger::sum_over_ranks(std::span<Ledger> ledgers, const Communicator& communicator) {
-  std::vector<ReproducibleSum> sums;
-  for (const Ledger& ledger : ledgers)
-    sums.insert(sums.end(), ledger.terms_.begin(), ledger.terms_.end());
-  if (sums.empty()) return;
-  reproducible_sum(communicator, std::span(sums));
-  std::size_t first = 0;
+void Ledger::add_terms(std::span<Ledger> ledgers, JointSums& joint) {
   for (Ledger& ledger : ledgers) {
-    const std::size_t count = ledger.terms_.size();
-    ledger.add_to_totals(std::span(sums).subspan(first, count));
+    joint.add(ledger.terms_, {},
+              [&ledger](auto sums, auto /*counts*/) { ledger.add_to_totals(sums); });
     std::fill(ledger.terms_.begin(), ledger.terms_.end(), ReproducibleSum());
-    first += count;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/joint_sums.hpp"
 #include "comm/reproducible_sum.hpp"
 #include "core/number_file.hpp"
 
@@ -18,15 +19,16 @@ class Ledger {
   // `owner` is the name of the process.
   Ledger(std::string owner, const std::vector<std::string>& accounts);
 
-  // Returns this rank's terms of an account since the last sum_over_ranks(). Throws RunError if
-  // there is no such account.
+  // Returns this rank's terms of an account since the last add_terms(). Throws RunError if there is
+  // no such account.
   ReproducibleSum& operator[](std::string_view account);
 
-  // Adds the terms of all ranks to the totals of several ledgers, in one reduction. Throws
-  // RunError, on all ranks, for a total that is not finite. Collective.
-  static void sum_over_ranks(std::span<Ledger> ledgers, const Communicator& communicator);
+  // Passes the terms of several ledgers to `joint`, whose reduction adds those of all ranks to the
+  // totals. It throws RunError, on all ranks, for a total that is not finite. The ledgers must not
+  // move before it. Local.
+  static void add_terms(std::span<Ledger> ledgers, JointSums& joint);
 
-  // Returns the total after the last sum_over_ranks(). Throws RunError if there is no such account.
+  // Returns the total after the last reduction. Throws RunError if there is no such account.
   double total(std::string_view account) const { return totals_[index_of(account)].value; }
 
   // Name of an account, and its total over all ranks.

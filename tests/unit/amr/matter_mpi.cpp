@@ -48,7 +48,11 @@ TEST(Matter, adds_the_densities_of_its_kinds_in_their_order) {
   EXPECT_EQ(matter.kinds()[1].name(), "stars");
   EXPECT_EQ(matter.kind("beacons"), &matter.kinds()[2]);
   EXPECT_EQ(matter.kind("sinks"), nullptr);
-  EXPECT_EQ(particles::Particles::totals(matter.kinds())[2].count, 10);
+  JointSums joint(Communicator::world());
+  std::vector<particles::ParticleTotals> totals;
+  particles::Particles::add_totals(matter.kinds(), joint, totals);
+  joint.reduce();
+  EXPECT_EQ(totals[2].count, 10);
 
   const auto whole = [](double mass, double quantum) {
     return 10.0 * std::floor(mass / quantum + 0.5) * quantum;

@@ -111,7 +111,8 @@ TEST(LevelSolver, gives_the_same_bits_for_any_number_of_unchecked_cycles) {
   const Solved reference = solve_wave({{32, 32, 32}, 4}, 1e-4);
   ASSERT_GE(reference.report.cycles, 2);
   EXPECT_LT(reference.report.far_cycles, reference.report.cycles + 1);
-  for (const int unchecked : {1, reference.report.cycles, reference.report.cycles + 2, 30}) {
+  for (const int unchecked :
+       {1, reference.report.cycles, reference.report.cycles + 1, reference.report.cycles + 2, 30}) {
     const Solved solved = solve_wave({{32, 32, 32}, 4}, 1e-4, 20, unchecked);
     EXPECT_EQ(solved.report.cycles, reference.report.cycles) << unchecked;
     EXPECT_EQ(solved.report.far_cycles, reference.report.far_cycles) << unchecked;

@@ -47,9 +47,12 @@ std::vector<std::int64_t> in_the_middle(const Swarm& swarm) {
   return found;
 }
 
-TEST(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
-  Swarm reference(small_box(4, 2, "periodic"), alone(), k_stars);
-  Swarm swarm(small_box(4, 2, "periodic"), Communicator::world(), k_stars);
+// Block sizes: rank 0 orders particles in few blocks alone, and all ranks those in many.
+class Creation : public testing::TestWithParam<int> {};
+
+TEST_P(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
+  Swarm reference(small_box(GetParam(), 2, "periodic"), alone(), k_stars);
+  Swarm swarm(small_box(GetParam(), 2, "periodic"), Communicator::world(), k_stars);
   for (Swarm* s : {&reference, &swarm}) {
     s->refine({0.4, 0.9, 0.5}, 0.6);
     if (s == &swarm) s->migrate(Decomposition::hilbert);
@@ -64,7 +67,7 @@ TEST(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
   ASSERT_EQ(swarm.mesh.finest_level(), 2);
   const ParticleTotals totals = swarm.totals(), expected = reference.totals();
   EXPECT_EQ(totals.count, expected.count);
-  EXPECT_GT(totals.count, 100);
+  EXPECT_GT(totals.count, GetParam() == 2 ? 1000 : 100);
   EXPECT_EQ(totals.mass, expected.mass);
   EXPECT_EQ(swarm.particles.assigned_ids(), reference.particles.assigned_ids());
   EXPECT_EQ(swarm.fingerprint(), reference.fingerprint());
@@ -73,7 +76,9 @@ TEST(Creation, gives_the_same_particles_the_same_ids_whoever_owns_the_blocks) {
   EXPECT_EQ(swarm.fingerprint_of_masses(), reference.fingerprint_of_masses());
 }
 
-TEST(Creation, numbers_cells_in_the_order_of_level_and_key_without_gaps) {
+INSTANTIATE_TEST_SUITE_P(BlockSizes, Creation, testing::Values(4, 2));
+
+TEST(NewParticles, numbers_cells_in_the_order_of_level_and_key_without_gaps) {
   Swarm swarm(small_box(4, 1, "periodic"), Communicator::world(), k_stars);
   swarm.refine({0.4, 0.5, 0.5}, 0.6);
   swarm.migrate(Decomposition::hilbert);
@@ -118,7 +123,7 @@ TEST(Creation, numbers_cells_in_the_order_of_level_and_key_without_gaps) {
   }
 }
 
-TEST(Creation, goes_on_from_the_ids_that_were_ever_used) {
+TEST(NewParticles, goes_on_from_the_ids_that_were_ever_used) {
   Swarm swarm(small_box(4, 0, "periodic"), Communicator::world(), k_stars);
   ParticleBatch given = scattered(Communicator::world(), 50);
   for (std::uint64_t& id : given.id) id += std::uint64_t{1} << 62;
@@ -130,7 +135,7 @@ TEST(Creation, goes_on_from_the_ids_that_were_ever_used) {
     EXPECT_GE(id, (std::uint64_t{1} << 62) + 50);
 }
 
-TEST(Creation, in_a_cell_of_another_rank_or_with_an_id_of_another_kind_is_an_error) {
+TEST(NewParticles, in_a_cell_of_another_rank_or_with_an_id_of_another_kind_is_an_error) {
   Swarm swarm(small_box(4, 1, "periodic"), Communicator::world(), k_stars);
   ParticleBatch twice = single(Communicator::world(), {0.3, 0.3, 0.3});
   EXPECT_THROW(swarm.particles.add(twice), InputError);  // of id 42

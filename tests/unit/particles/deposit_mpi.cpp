@@ -121,6 +121,22 @@ TEST_P(Deposit, has_the_same_bits_in_any_order_and_for_any_owners) {
   }
 }
 
+TEST_P(Deposit, has_the_same_bits_if_masses_are_reduced_before_a_drift) {
+  Swarm reference = make(Communicator::world()), swarm = make(Communicator::world());
+  for (Swarm* s : {&reference, &swarm}) {
+    s->refine({0.7, 0.5, 0.5}, 0.5);
+    s->migrate(Decomposition::hilbert);
+    s->particles.add(scattered(Communicator::world(), 1000, 0.1));
+    std::vector<double> maxima = Particles::mass_range(s->kinds());
+    Communicator::world().max_in_place(std::span(maxima));
+    EXPECT_GT(Particles::largest_masses(s->kinds(), maxima).front(), 0.0);
+    for (int l = 0; l <= s->mesh.finest_level(); ++l) Particles::drift(s->kinds(), l, 0.01);
+    if (s == &swarm) Particles::deposit(s->kinds(), 0, maxima);
+    else Particles::deposit(s->kinds(), 0);
+  }
+  EXPECT_EQ(swarm.fingerprint_of_masses(), reference.fingerprint_of_masses());
+}
+
 INSTANTIATE_TEST_SUITE_P(Boxes, Deposit,
                          testing::Values(Case{2, "periodic"}, Case{4, "periodic"},
                                          Case{8, "periodic"}, Case{4, "outflow"},

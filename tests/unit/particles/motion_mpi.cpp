@@ -188,6 +188,22 @@ TEST(Drift, too_far_beyond_the_end_of_a_level_is_an_error) {
       RunError);
 }
 
+TEST(Drift, tells_whether_a_statement_holds_on_any_rank) {
+  const Communicator world = Communicator::world();
+  Swarm swarm(small_box(4, 1, "periodic"), world);
+  swarm.refine({0.25, 0.25, 0.25}, 0.3);
+  swarm.migrate(Decomposition::hilbert);
+  swarm.particles.add(scattered(world, 1000, 1.0));
+  const bool is_last = world.rank() == world.size() - 1;
+  for (const double dt : {0.0, 0.1}) {  // none, or many, change their rank
+    for (const bool statement : {false, true}) {
+      Particles::move(swarm.kinds(), 0, dt);
+      EXPECT_EQ(Particles::find_blocks(swarm.kinds(), 0, statement && is_last), statement);
+    }
+  }
+  EXPECT_EQ(swarm.totals().count, 1000);
+}
+
 TEST(CrossingTimes, are_those_of_the_fastest_particle_of_a_level) {
   Swarm swarm(small_box(4, 1, "periodic"), Communicator::world());
   swarm.particles.add(single(Communicator::world(), {0.3, 0.3, 0.3}, {0.5, -2.0, 1.0}));

@@ -88,7 +88,13 @@ class Swarm {
 
   // The particles as the only kind on the mesh.
   std::span<Particles> kinds() { return std::span(&particles, 1); }
-  ParticleTotals totals() { return Particles::totals(kinds()).front(); }
+  ParticleTotals totals() {
+    JointSums joint(mesh.communicator());
+    std::vector<ParticleTotals> totals;
+    Particles::add_totals(kinds(), joint, totals);
+    joint.reduce();
+    return totals.front();
+  }
 
   void migrate(Decomposition decomposition) {
     std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);

@@ -75,6 +75,7 @@ class ClockModel final : public Model {
     return row;
   }
   std::int64_t cell_updates() const override { return 8 * steps_; }
+  std::int64_t all_cell_updates() const override { return cell_updates() * world_.size(); }
   std::int64_t leaf_cells() const override { return 8; }
   void report_step(telemetry::Recorder&, telemetry::StepFacts&) const override {}
   std::string status() const override { return "ticks"; }
