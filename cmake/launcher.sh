@@ -115,9 +115,9 @@ packages() {
     "$root/cmake/packages.txt"
 }
 
-# Installs missing Debian packages (those given, else what a build needs), or says in `advice` which
-# they are where nobody may install, or on another system: there the build is tried all the same,
-# because the libraries may come from elsewhere.
+# Installs missing Debian packages (those given, else what a build needs), if necessary after up to
+# five minutes in which another process installs others, or says in `advice` which they are where
+# nobody may install, or on another system: there the build is tried all the same.
 advice=''
 install_packages() {
   local packager
@@ -140,8 +140,8 @@ install_packages() {
   fi
   echo "Installing ${missing[*]}" >&2
   "${as_root[@]}" apt-get -qq update >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq install --no-install-recommends "${missing[@]}" > /dev/null < /dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \
+    install --no-install-recommends "${missing[@]}" > /dev/null < /dev/null
 }
 
 # Installs octools into a virtual environment of this clone whenever its description has changed.

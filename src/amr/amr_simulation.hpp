@@ -27,7 +27,7 @@ struct RunState {
   std::int64_t step = 0;
   InitialScales scales;
   Floored floored;
-  double exchanged_energy = 0.0;  // of barotropic gas
+  double exchanged_energy = 0.0;  // heat that barotropic gas exchanges with its surroundings
   Outflow outflow;
   EnergyBudget energy;
   std::vector<subgrid::Ledger> ledgers;  // in the order of the processes

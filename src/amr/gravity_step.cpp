@@ -172,8 +172,10 @@ double GravityStep::potential_energy() {
 
 // --- the energy budget --------------------------------------------------------------------------
 
-// Particles use the potential of their own level, which contains their whole clouds. Leaf cells
-// would miss the parts of coarse clouds in refined cells.
+// Returns, by kind, sums of mass times potential over the particles of levels >= `coarsest`. The
+// potential is that of the level whose cells contain a particle's whole cloud: its own or, beside a
+// coarser level, the coarser one. A sum over leaf cells would miss the parts of coarse clouds in
+// refined cells.
 GravityStep::SumsOfKinds GravityStep::sums_in_potential(int coarsest) {
   return matter_.mass_sums([this](int level) { return potential(level); }, coarsest);
 }

@@ -69,7 +69,8 @@ void LevelLoop::begin_substeps(int level) {
       .level = level, .dt = steps_[level - 1].dt / substeps, .begin = 0.0, .end = 1.0 / substeps};
 }
 
-// Halves the substep until no signal crosses too many cells.
+// Halves the substep until its Courant number is at most k_max_courant. Throws RunError if this
+// requires more than k_max_substeps.
 void LevelLoop::limit_substep(int level) {
   LevelStep& step = steps_[level];
   const double longest = longest_(level, k_max_courant);
@@ -143,7 +144,7 @@ class StepPlan final : public StepSequence {
 
   int finest_;
   bool subcycle_;
-  bool in_substep_ = false;  // of the level whose substeps began last
+  bool in_substep_ = false;  // true during a substep of the level whose substeps began last
   std::string text_;
 };
 

@@ -83,7 +83,7 @@ void LoadBalance::measure_costs(std::vector<std::vector<CostItem>>& costs) const
       sums[2 * level + 1] += block.cost > 0.0 ? 1 : 0;
     }
   mesh_.communicator().sum_in_place(std::span<std::int64_t>(sums));
-  double mean = 1.0;  // of the coarser level if this one has none
+  double mean = 1.0;  // mean cost; that of the coarser level if a level has none
   for (std::size_t level = 0; level < costs.size(); ++level) {
     const auto known = static_cast<double>(sums[2 * level + 1]);
     if (known > 0.0) mean = static_cast<double>(sums[2 * level]) / (k_units * known);

@@ -64,7 +64,7 @@ struct Totals {
   std::int64_t outside_table = 0;  // leaf cells outside the table of the equation of state
   RadiationTotals radiation;
   std::vector<particles::ParticleTotals> particles;  // totals by particle kind
-  double potential_energy = 0;                       // of all matter
+  double potential_energy = 0;                       // potential energy of all matter
   std::vector<std::int64_t> blocks, leaf_cells;      // by level
   std::vector<double> integrals;                     // values of output.integrals
 

@@ -175,7 +175,8 @@ void EventLog<Event>::write_rows(const std::string& path, std::vector<Row> rows)
   telemetry::write_parquet(path, table.columns, {});
 }
 
-// Merges the parts on rank 0.
+// Writes the rows of the earlier file, up to the restart, and those of the parts to `path`. Logs a
+// warning if the earlier file is missing. Called on rank 0 alone.
 template <class Event>
 void EventLog<Event>::merge(const std::vector<std::string>& parts, const std::string& path) {
   std::vector<std::string> inputs;

@@ -44,8 +44,8 @@ class EventLog {
   void write_rows(const std::string& path, std::vector<Row> rows) const;
   void merge(const std::vector<std::string>& parts, const std::string& path);
 
-  std::vector<Row> rows_;                      // of this rank, since the file was last written
-  std::string earlier_;                        // file with all earlier rows; "": none
+  std::vector<Row> rows_;  // new rows of this rank since the last writing of the file
+  std::string earlier_;    // file with all earlier rows; "": none
   std::int64_t rows_of_earlier_ = k_all_rows;  // number of its valid rows, from the start
 };
 

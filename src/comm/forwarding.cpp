@@ -140,7 +140,7 @@ ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
     requests.wait();
   }
 
-  append_all(held, 0, delivered_own_, delivered_transit_);
+  append_all(held, 0, final_copies_from_own_, final_copies_from_transit_);
   for (const Held& h : held) receives_.push_back({h.header.source, h.header.count});
 }
 
@@ -186,8 +186,8 @@ void Forwarder::finish() {
     ++stage_;
     send_stage();
   }
-  copy(schedule_->delivered_own(), send_, receive_);
-  copy(schedule_->delivered_transit(), transit_.data(), receive_);
+  copy(schedule_->final_copies_from_own(), send_, receive_);
+  copy(schedule_->final_copies_from_transit(), transit_.data(), receive_);
   draining_.add(outgoing_.data(), departures_);
 }
 

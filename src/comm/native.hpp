@@ -1,4 +1,5 @@
-// MPI communicator handle for libraries that need it (parallel HDF5). Only with OCTANT_MPI.
+// MPI communicator handle for libraries that need it (parallel HDF5). Available only in
+// builds with OCTANT_MPI.
 #pragma once
 
 #include <mpi.h>

@@ -13,7 +13,7 @@ namespace octant {
 namespace {
 
 constexpr std::int64_t k_digit_mask = 0xffffffff;
-constexpr int k_lowest_exponent = -1074;  // of the smallest subnormal double
+constexpr int k_lowest_exponent = -1074;  // exponent of the smallest subnormal double
 constexpr int k_mantissa_bits = 53;
 
 }  // namespace

@@ -102,9 +102,9 @@ class ForwardingSchedule {
   // Stages, from the root of the tree on.
   const std::vector<Stage>& stages() const { return stages_; }
   // Copies from the caller's send buffer to its receive buffer after the last stage.
-  const std::vector<Copy>& delivered_own() const { return delivered_own_; }
+  const std::vector<Copy>& final_copies_from_own() const { return final_copies_from_own_; }
   // Copies from the transit buffer to the receive buffer after the last stage.
-  const std::vector<Copy>& delivered_transit() const { return delivered_transit_; }
+  const std::vector<Copy>& final_copies_from_transit() const { return final_copies_from_transit_; }
   // Segments of the receive buffer, none empty.
   const std::vector<Segment>& receives() const { return receives_; }
   // Bitwise or of the flags of all ranks.
@@ -117,7 +117,7 @@ class ForwardingSchedule {
 
  private:
   std::vector<Stage> stages_;
-  std::vector<Copy> delivered_own_, delivered_transit_;
+  std::vector<Copy> final_copies_from_own_, final_copies_from_transit_;
   std::vector<Segment> receives_;
   std::int64_t flags_;
   std::int64_t outgoing_items_ = 0, transit_items_ = 0;

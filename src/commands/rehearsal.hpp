@@ -16,9 +16,9 @@ namespace octant {
 // Measured or extrapolated size of a run.
 struct RunSize {
   std::vector<double> blocks;    // maximum over time, by level
-  double bytes_per_block = 0.0;  // of the mesh on the largest rank, per block of all ranks
-  double peak_bytes = 0.0;       // of the largest rank, including the program
-  double updates = 0.0;          // of leaf cells
+  double bytes_per_block = 0.0;  // mesh of the fullest rank, over the blocks of all ranks
+  double peak_bytes = 0.0;       // peak memory of the fullest rank, including the program
+  double updates = 0.0;          // number of updates of leaf cells
   double updates_per_second = 0.0;
 };
 
@@ -30,7 +30,7 @@ struct InitialMesh {
   double work = 0.0;                // leaf-cell updates in a coarse step
   double begin = 0.0, dt = 0.0;     // start time; first coarse step
   double updates_per_second = 0.0;  // in that step; 0: not measured
-  double peak_bytes = 0.0;          // of the largest rank so far
+  double peak_bytes = 0.0;          // peak memory of the fullest rank so far
   bool has_all_levels = true;       // false: finer levels may be too large
 };
 
@@ -47,14 +47,15 @@ struct Rehearsal {
 };
 
 // Runs the problem of a parameter file on the coarsest base grid of whole blocks, then on finer
-// ones, as long as a total of `seconds` of CPU time suffices and the base grid has less than two
-// million cells; block size and levels are unchanged. Incomplete runs are dropped, except the
-// first. Empty if no such base grid is coarser than the run's. Collective.
+// ones, as long as a total of `seconds` of CPU time suffices and the base grid has at most 128^3
+// cells; block size and levels are unchanged. Incomplete runs are dropped, except the first. If the
+// parameters fit none of these grids, the run itself is rehearsed, unless its base grid has more
+// cells, which throws InputError. Empty if no such base grid is coarser than the run's. Collective.
 std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
                                 const ParameterSchema::Overrides& overrides, double seconds);
 
-// Initial mesh of a run, or of the same run on the finest coarser base grid of at most two million
-// cells. It resolves structure that the rehearsals may miss. Levels are added as long as `seconds`
+// Initial mesh of a run, or of the same run on the finest coarser base grid of at most 128^3 cells.
+// It resolves structure that the rehearsals may miss. Levels are added as long as `seconds`
 // of CPU time last and the next one is expected to have at most four million cells, from the
 // rehearsals and the level below. No value if even the base grid is too large. Collective.
 std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,

@@ -147,8 +147,8 @@ class Ledger {
     total(on_device) += bytes;
     device_.peak = std::max(device_.peak, device_.current);
   }
-  // Updates the account before an array is removed, because new arrays are not resident until they
-  // are touched.
+  // Updates peak_ before an array is removed, because new arrays are not resident until they are
+  // touched.
   void remove(const void* memory) {
     const std::scoped_lock lock(mutex_);
     const auto found = arrays_.find(memory);
@@ -160,7 +160,7 @@ class Ledger {
   }
   MemoryAccount at_peak() {
     const std::scoped_lock lock(mutex_);
-    // Arrays may have been touched since the last account.
+    // More pages of the arrays may have become resident since the last update of peak_.
     const bool is_new = total_ + device_.current > most_ || memory_use().current > peak_.resident;
     if (has_started_ && is_new) take_account();
     return peak_;

@@ -89,9 +89,9 @@ class ParameterSchema {
     }
   }
 
-  // Sets a function that returns the unit system for quantities such as "10 kpc". It is called
-  // after the given `parameters`, on which the unit system depends, are set, and before all others.
-  // Without such a function, quantities are converted to physical units only.
+  // Sets the function that returns the unit system for quantities such as "10 kpc". It is called
+  // after `parameters`, which define the unit system, are set, and before all others are. Without
+  // it, a quantity with units is an error for a parameter in code units.
   void set_units(std::vector<std::string> parameters, std::function<UnitSystem()> units);
 
   // Sets every field that the TOML file or an override gives; the others keep their defaults.

@@ -291,7 +291,7 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
   GeneratorOptions generator;
   generator.side = options.cells > 0 ? options.cells : base_cells;
   generator.seed = static_cast<std::uint64_t>(options.seed);
-  generator.order = options.order == 1 ? LagrangianOrder::first : LagrangianOrder::second;
+  generator.order = options.order == 1 ? LptOrder::first : LptOrder::second;
   generator.spectrum.omega_m = header.omega_m;
   generator.spectrum.omega_b = header.omega_b;
   generator.spectrum.h = header.hubble / 100.0;

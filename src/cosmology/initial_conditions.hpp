@@ -81,7 +81,7 @@ class CellDelivery {
 
 // Quantity of the initial conditions.
 enum class InitialQuantity {
-  overdensity,      // of baryons, rho / mean - 1
+  overdensity,      // overdensity of the baryons, rho / mean - 1
   baryon_velocity,  // proper peculiar, km/s
   displacement,     // dark matter, relative to the cell's centre, comoving Mpc/h
   dark_velocity,    // proper peculiar, km/s

@@ -29,11 +29,11 @@ std::uint64_t key_of(const Wave& wave) {
 
 }  // namespace
 
-std::complex<double> noise_wave(std::uint64_t seed, int x, int y, int z) {
-  const Wave wave{x, y, z};
+std::complex<double> noise_amplitude(std::uint64_t seed, int nx, int ny, int nz) {
+  const Wave wave{nx, ny, nz};
   if (wave == Wave{}) return 0.0;
   const bool drawn = is_drawn(wave);
-  const RandomStream stream(seed, key_of(drawn ? wave : Wave{-x, -y, -z}), 0);
+  const RandomStream stream(seed, key_of(drawn ? wave : Wave{-nx, -ny, -nz}), 0);
   const auto [first, second] = stream.normal_pair(0);
   return std::complex(first, drawn ? second : -second) * std::numbers::sqrt2 / 2.0;
 }
@@ -55,7 +55,7 @@ std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
     const double phase = static_cast<double>(x) / cells[0] + static_cast<double>(y) / cells[1] +
                          static_cast<double>(z) / cells[2];
     // the phase is k.(h / 2)
-    sum += noise_wave(seed, x, y, z) * std::polar(1.0, std::numbers::pi * phase);
+    sum += noise_amplitude(seed, x, y, z) * std::polar(1.0, std::numbers::pi * phase);
   }
   return sum * std::sqrt(share);
 }

@@ -19,10 +19,11 @@ namespace octant::cosmology {
 // means alias short waves into long ones. At half the resolution, 16^3 cells, displacements then
 // differ by a third.)
 
-// Amplitude of one noise wave, exp(i k.x) with k = 2 pi / box (x, y, z) and x relative to the box's
-// lower corner: a complex normal number with <|w|^2> = 1, a function of seed and wave alone.
-// Opposite waves are conjugate, and the amplitude of (0, 0, 0) is 0. |x|, |y|, |z| < 2^20.
-std::complex<double> noise_wave(std::uint64_t seed, int x, int y, int z);
+// Amplitude of the plane wave exp(i k.r) of the noise, with k = 2 pi / box (nx, ny, nz) and r
+// relative to the box's lower corner: a complex normal number with <|w|^2> = 1, a function of seed
+// and wave alone. Opposite waves are conjugate, and the amplitude of (0, 0, 0) is 0. |nx|, |ny|,
+// |nz| < 2^20.
+std::complex<double> noise_amplitude(std::uint64_t seed, int nx, int ny, int nz);
 
 // Coefficient of a mode of noise with independent cells of variance 1, sampled at the centres of a
 // grid: the coefficient of an unscaled transform of the cells' values (PeriodicFourier::forward),
@@ -34,7 +35,7 @@ std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
 struct GeneratorOptions {
   int side = 32;  // cells along each axis
   std::uint64_t seed = 1;
-  LagrangianOrder order = LagrangianOrder::second;
+  LptOrder order = LptOrder::second;
   SpectrumOptions spectrum;
 };
 

@@ -18,7 +18,7 @@ LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box)
       fourier_(grid) {}
 
 LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
-                                   std::span<const double> overdensity, LagrangianOrder order)
+                                   std::span<const double> overdensity, LptOrder order)
     : LagrangianFields(grid, box) {
   OCTANT_REQUIRE(overdensity.size() == own_cells_, "{} values were given for {} cells",
                  overdensity.size(), own_cells_);
@@ -27,7 +27,7 @@ LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
 }
 
 LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
-                                   const Coefficient& overdensity, LagrangianOrder order)
+                                   const Coefficient& overdensity, LptOrder order)
     : LagrangianFields(grid, box) {
   first_.reserve(own_cells_ / 2 + own_cells_ / 16);
   fourier_.for_each_mode([&](const Mode& mode, Complex&) {
@@ -37,8 +37,8 @@ LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
   solve(order);
 }
 
-void LagrangianFields::solve(LagrangianOrder order) {
-  if (order == LagrangianOrder::second) second_ = spectrum(second_order_source());
+void LagrangianFields::solve(LptOrder order) {
+  if (order == LptOrder::second) second_ = spectrum(second_order_source());
 }
 
 double LagrangianFields::wave_number(int mode, int axis) const {

@@ -17,8 +17,8 @@
 
 namespace octant::cosmology {
 
-// Order of the perturbation theory.
-enum class LagrangianOrder { first = 1, second = 2 };
+// Order of Lagrangian perturbation theory: 1LPT or 2LPT.
+enum class LptOrder { first = 1, second = 2 };
 
 // Rate a H in km/s per comoving Mpc/h.
 double velocity_rate(const Background& background, double a);
@@ -37,9 +37,9 @@ class LagrangianFields {
   using Mode = pencil::Mode;
   using Coefficient = std::function<std::complex<double>(const Mode&, double k)>;
   LagrangianFields(const pencil::PencilGrid& grid, double box, std::span<const double> overdensity,
-                   LagrangianOrder order = LagrangianOrder::second);
+                   LptOrder order = LptOrder::second);
   LagrangianFields(const pencil::PencilGrid& grid, double box, const Coefficient& overdensity,
-                   LagrangianOrder order = LagrangianOrder::second);
+                   LptOrder order = LptOrder::second);
 
   // Linear overdensity d1 delta.
   std::vector<double> overdensity(double d1);
@@ -53,7 +53,7 @@ class LagrangianFields {
   using Complex = std::complex<double>;
 
   LagrangianFields(const pencil::PencilGrid& grid, double box);
-  void solve(LagrangianOrder order);
+  void solve(LptOrder order);
   double wave_number(int mode, int axis) const;
   double odd_wave_number(int mode, int axis) const;  // 0 for the Nyquist mode
   double squared_wave_number(const Mode& mode) const;

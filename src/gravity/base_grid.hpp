@@ -13,8 +13,8 @@
 
 namespace octant::gravity {
 
-// Spectrum bin: modes whose wavenumbers differ from a multiple of the fundamental wavenumber by at
-// most half of the fundamental.
+// Spectrum bin: modes whose wavenumbers round to the same multiple of the fundamental wavenumber,
+// which is that of the longest side of the domain.
 struct SpectrumBin {
   double k = 0.0;          // mean wavenumber of the modes, 2 pi / wavelength in code length
   double power = 0.0;      // mean of V |delta_k|^2 of the cell values, in code volume

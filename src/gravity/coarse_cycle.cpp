@@ -243,7 +243,7 @@ KOKKOS_FUNCTION void correct(const Team& team, const CellGrid& grid, const CellG
 // Solves on the coarsest grid, of any extent, by conjugate gradients.
 KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, const CellGrids& all) {
   constexpr int iteration_limit = 200;
-  constexpr double reduction = 1e-3;  // reduction of the residual
+  constexpr double reduction = 1e-3;  // relative reduction of the residual norm to be reached
   const int cells = grid.cells;
   double *const residual = all.residual.data(), *const direction = all.direction.data(),
                 *const image = all.terms.data();

@@ -195,10 +195,10 @@ void Fmm::average(Level& level, Level& coarser) {
   const std::int64_t octets = 4 * fmm::k_octet;
   const auto sent = pool_.allocate("fmm means", std::ssize(level.bricks.leaving()) * octets);
   const auto received = pool_.allocate("fmm means", std::ssize(coarser.bricks.children()) * octets);
-  fmm::average_bricks(stored_cells(level.bricks.level()), level.leaving, sent.data());
+  fmm::pack_averages(stored_cells(level.bricks.level()), level.leaving, sent.data());
   level.averages.run<double>(level.bricks.upward(), sent.data(), received.data(),
                              static_cast<int>(octets));
-  fmm::store_averages(stored_cells(coarser.bricks.level()), coarser.children, received.data());
+  fmm::unpack_averages(stored_cells(coarser.bricks.level()), coarser.children, received.data());
 }
 
 SolveReport Fmm::solve(LevelRange levels, const Sources& sources) {

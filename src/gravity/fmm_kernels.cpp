@@ -335,8 +335,8 @@ void store_leaves(const BrickLevel& level, const BrickFields& fields, const Stor
       });
 }
 
-void average_bricks(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
-                    double* message) {
+void pack_averages(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
+                   double* message) {
   for_teams(
       "fmm: pack averages", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const BrickCorner corner =
@@ -357,8 +357,8 @@ void average_bricks(const StoredCells& stored, const DeviceArray<const std::int3
       });
 }
 
-void store_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
-                    const double* message) {
+void unpack_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
+                     const double* message) {
   for_teams(
       "fmm: unpack averages", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());

@@ -102,13 +102,13 @@ struct StoredCells {
   BlockField potential;
   VectorField acceleration;
 };
-// Averages the fields over eight cells, for the bricks `leaving` to the coarser level, into a
-// message: [brick][4][octet].
-void average_bricks(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
-                    double* message);
-// Stores the messages of average_bricks() in refined cells.
-void store_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
-                    const double* message);
+// Packs averages of the fields over eight cells, for the bricks in the list `leaving`, into a
+// message to the coarser level: [brick][4][octet].
+void pack_averages(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
+                   double* message);
+// Unpacks the messages of pack_averages() into refined cells.
+void unpack_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
+                     const double* message);
 
 // --- forces ------------------------------------------------------------------------------------
 //

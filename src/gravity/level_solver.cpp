@@ -165,7 +165,7 @@ class ResidualHistory {
   // Number of reduced residuals.
   int count() const { return static_cast<int>(residuals_.size()); }
   double operator[](int cycle) const { return residuals_[cycle]; }
-  // Norm of the source; valid after reduce().
+  // Norm of the source, but at least its rounding error; valid after reduce().
   double source() const { return norm_; }
 
  private:

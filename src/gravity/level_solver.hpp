@@ -62,8 +62,8 @@ struct SourceNorm {
   SourceNorm(const ReproducibleSum& own_squares, std::int64_t own_cells, double rounding_of_cell)
       : squares(own_squares), cells(own_cells), rounding(rounding_of_cell) {}
 
-  ReproducibleSum squares;  // of this rank's cells
-  std::int64_t cells = 0;   // on this rank
+  ReproducibleSum squares;  // sum of squares over this rank's cells
+  std::int64_t cells = 0;   // number of cells on this rank
   double rounding = 0.0, least = 0.0;
 };
 

@@ -56,7 +56,7 @@ class Multigrid final : public PotentialSolver {
   };
   struct Statistics {
     std::int64_t solves = 0, cycles = 0, most_cycles = 0;
-    int far_cycles = 0;  // of the last solve; see SolveReport
+    int far_cycles = 0;  // SolveReport::far_cycles of the last solve
   };
   bool by_fourier(int level) const { return level == 0 && fourier_base_; }
   void connect(int level);

@@ -309,7 +309,8 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& sw
   });
 }
 
-// Copies `Count` cells of a row of C cells from cell `First` on, in natural order, or zeros.
+// Copies `Count` cells of a row of C cells, stored in the order of split(), from cell `First` on to
+// natural order. Writes zeros if `from` is null.
 template <int C, int First, int Count>
 KOKKOS_FORCEINLINE_FUNCTION void join_cells(const double* from, double* to) {
   double values[Count] = {};

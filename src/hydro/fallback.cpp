@@ -214,7 +214,7 @@ KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell,
                                const RepairStencil& stencil, int number, int side,
                                double* difference) {
   const TileView view(a.sweep.tiles, cell.tile);
-  const auto primitive = [&](int offset, int n) {  // of the cell at this offset along the axis
+  const auto primitive = [&](int offset, int n) {  // value at this offset along the axis
     return stencil.at(number, n, Axis == 0 ? offset : 0, Axis == 1 ? offset : 0,
                       Axis == 2 ? offset : 0);
   };

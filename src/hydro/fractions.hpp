@@ -209,13 +209,13 @@ struct FractionRange {
   static constexpr double k_tiny = 1e-300;  // against division by 0
 };
 
-// Sum of a group's means, and the surplus of values at surface points over that sum. The surplus is
-// 0 within round-off, and in groups that are not a mixture.
+// Sum of a group's means, and the surplus of values at surface points over that sum. A surplus that
+// is round-off, or that of a group that is not a mixture, is set to 0.
 template <class V>
 struct GroupSum {
   V means;
   V tolerance;               // tolerance of sums; infinite if the group is not a mixture
-  bool has_mixture = false;  // true if the fractions have the sum 1 in any cell of the pack
+  bool has_mixture = false;  // true if the fractions have the sum 1 in any SIMD lane
 
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION GroupSum(const Cell& cell, int first, int last,
@@ -227,7 +227,7 @@ struct GroupSum {
     has_mixture = any(is_mixture);
     tolerance = select(is_mixture, V(k_round_off) * absolute(means), V(k_infinite));
   }
-  // Returns the sum of a group's values at a point minus the sum of the means; 0 within round-off.
+  // Returns the sum of a group's values at a point minus the sum of the means; round-off is 0.
   KOKKOS_FORCEINLINE_FUNCTION V surplus(const V& values) const {
     const V difference = values - means;
     return select(times_sign(difference, difference) > tolerance, difference, V(0.0));

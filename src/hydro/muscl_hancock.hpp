@@ -58,9 +58,9 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt_scalar(const V& v, ParabolicProfile<V>& pr
 }
 
 // Tilts profiles of the primitive variables along an axis in a cell with the state `w`, whose
-// pressure is relative to the lowest one of the gas. `v` is h times the velocity. A change of
-// density or pressure by more than a tenth is attributed to a discontinuity, not to a curved
-// profile, and omitted.
+// pressure is counted from the minimum of the cold curve (0 without one). `v` is h = dt / (2 dx)
+// times the velocity along the axis. All variables are left unchanged if density or pressure would
+// change by more than a tenth, which indicates a discontinuity instead of a curved profile.
 template <int Axis, class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, const V& modulus,
                                       ParabolicProfile<V> (&profile)[k_hydro_variables]) {

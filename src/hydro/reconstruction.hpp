@@ -224,16 +224,16 @@ struct ParabolicProfile {
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };
 
-// Faces of a parabola: fourth order (Colella & Woodward 1984, eq. 1.6 without their limiter), then
-// bounded by the larger of a monotone bound and one from surrounding second differences. They are
-// continuous functions of the means, without decisions by the sign of a difference, which beside
-// uniform gas is that of round-off; smooth extrema, where second differences agree, are kept, as by
-// Suresh & Huynh (1997) and Colella & Sekora (2008).
-//
-// With the mean a, second differences d and m = minmod: a face value lies between the means on both
-// sides and their mean less C m(d, d+) / 6, the value of a curve with an extremum there; its
-// deviation from the cell's mean then lies between 0, minus twice that of the other face (a
-// monotone parabola) and C m(d-, d, d+) / 3 (one with an extremum in the cell).
+// Face values of a parabola, of fourth order (Colella & Woodward 1984, eq. 1.6) before two bounds.
+// With cell means a, second differences d, m = minmod and C = k_growth:
+// 1. A face value is clamped to the smallest interval that contains a, a+ and (a + a+) / 2 -
+//    C m(d, d+) / 6, the value of a curve with an extremum at the face.
+// 2. Its deviation from the cell's mean is then clamped to the smallest interval that contains 0,
+//    -2 times the deviation of the other face (the bound of a monotone parabola) and
+//    C m(d-, d, d+) / 3 (that of a parabola with an extremum in the cell).
+// The limiter is a continuous function of the means: no branch depends on the sign of a difference,
+// which beside uniform gas is that of round-off. Smooth extrema, where second differences agree,
+// are preserved, as by Suresh & Huynh (1997) and Colella & Sekora (2008).
 class ParabolicFaces {
  public:
   // Deviations of both face values from the cell's mean, given the deviations of the means of two
@@ -264,8 +264,8 @@ class ParabolicFaces {
     return max(min(a, most), least);
   }
 
-  // Deviation of the value at the face towards a neighbour whose mean has the deviation `near`;
-  // `d2_sum` is the sum of the second differences on both sides.
+  // Limited deviation of the face value from the cell's mean. `near` is that of the neighbour's
+  // mean, `d2_sum` the sum of both cells' second differences, `agreed` their minmod.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V face(const V& near, const V& d2_sum, const V& agreed) {
     const V middle = V(0.5) * near;

@@ -11,8 +11,8 @@ struct WaveSide {
   V rho, u, p, sound;
 };
 
-// Velocity change f_K(p) across the wave on side K for the pressure p behind it, and its slope: a
-// shock if p > p_K (Toro 4.6, 4.37), else a rarefaction (Toro 4.7).
+// Velocity change f_K(p) across the wave on side K for the pressure p behind it (Toro 4.6-4.8), and
+// its slope (Toro 4.37). The wave is a shock if p > p_K, and a rarefaction otherwise.
 template <class V>
 struct WaveJump {
   V velocity, slope;

@@ -52,9 +52,9 @@
 
 namespace octant::hydro {
 
-// Point on the lower face along an axis, in schemes with one state at the centre of each face.
+// Index of the point on the lower face along an axis, in schemes with one state per face.
 constexpr int lower_face(int axis) { return 2 * axis; }
-// Point on the upper face along an axis.
+// Index of the point on the upper face along an axis.
 constexpr int upper_face(int axis) { return 2 * axis + 1; }
 
 // Points on the upper and the lower face of a cell along an axis, in the same order.

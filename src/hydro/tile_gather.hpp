@@ -105,8 +105,8 @@ class ActiveCells {
     return here | (axis == 1 ? own_.row(k, j - 1) : own_.row(k - 1, j));
   }
 
-  // Calls visit(j, i, side, is_diode) for the cells of plane k whose lower faces along an axis are
-  // faces of own cells on a closed boundary, below (0) or above (1) the gas.
+  // Calls visit(j, i, side, is_diode) for each face of own cells on a closed boundary at the lower
+  // (side 0) or upper (1) end of an axis: the lower face along the axis of cell (j, i) in plane k.
   template <class Visit>
   void for_closed(int axis, int k, const Visit& visit) const {
     for (int side = 0; side < 2; ++side) {

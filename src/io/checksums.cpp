@@ -126,7 +126,7 @@ struct Footer {
   std::array<char, 8> name{'O', 'c', 't', 'S', 'u', 'm', 's', '1'};
   std::int64_t batches = 0, table_bytes = 0;
   std::uint32_t description = 0, table = 0, reserved = 0;
-  std::uint32_t own = 0;  // of all bytes before
+  std::uint32_t own = 0;  // checksum of all bytes before it
 };
 constexpr std::int64_t k_footer_bytes = sizeof(Footer);
 

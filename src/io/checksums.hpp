@@ -75,7 +75,7 @@ class ChecksumWriter {
   std::vector<std::int64_t> written_;  // bytes by this rank, for each dataset
   std::int64_t batches_ = 0;
   std::vector<Contribution> contributions_;
-  RowRange share_;  // of the batches
+  RowRange share_;  // batches of this rank
   std::vector<std::uint32_t> crcs_;
 };
 

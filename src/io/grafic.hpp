@@ -22,7 +22,7 @@ namespace octant {
 struct GraficHeader {
   std::array<std::int32_t, 3> cells{};  // along x, y and z
   float spacing = 0.0F;                 // comoving Mpc, without h
-  std::array<float, 3> offset{};        // of the grid's lower corner, comoving Mpc
+  std::array<float, 3> offset{};        // position of the grid's lower corner, comoving Mpc
   float scale_factor = 0.0F;
   float omega_m = 0.0F, omega_lambda = 0.0F;
   float hubble = 0.0F;  // H0 in km/s/Mpc

@@ -70,9 +70,11 @@ struct Hdf5Rows {
   std::string path;
   ElementType type;
   std::int64_t total = 0, row_bytes = 0;
-  bool is_packed = false;   // to be compressed
-  std::int64_t offset = 0;  // first row, in bytes from the beginning of the file
-  int number = 0;           // among the file's checksums, unless compressed
+  bool is_packed = false;  // true if the dataset is compressed
+  // Position of the first row in bytes: in the HDF5 file or, if is_packed, in the temporary file of
+  // PackedRows.
+  std::int64_t offset = 0;
+  int number = 0;  // number of the dataset among the file's checksums; not used if is_packed
 };
 
 // Writer of a new file, which is renamed by commit() and absent before (WholeFile).
@@ -201,7 +203,7 @@ class Hdf5Reader {
 
  private:
   std::int64_t elements_in(const std::string& dataset, RowRange range) const;
-  void read_dataset(const std::string& path, RowRange range, ElementType type,
+  void read_dataset(const std::string& dataset, RowRange range, ElementType type,
                     std::span<std::byte> data) const;
   [[noreturn]] void throw_wrong_attribute(const std::string& object, const std::string& name) const;
   struct State;

@@ -208,22 +208,22 @@ std::int64_t Hdf5Reader::elements_in(const std::string& dataset, RowRange range)
   return std::accumulate(sizes.begin() + 1, sizes.end(), range.count, std::multiplies<>());
 }
 
-void Hdf5Reader::read_dataset(const std::string& path, RowRange range, ElementType type,
+void Hdf5Reader::read_dataset(const std::string& dataset, RowRange range, ElementType type,
                               std::span<std::byte> data) const {
   state_->communicator.collective_try([&] {
-    const StoredObject& dataset = state_->dataset(path);
-    const Hdf5Handle stored(H5Tdecode(dataset.type.data()), H5Tclose);
+    const StoredObject& object = state_->dataset(dataset);
+    const Hdf5Handle stored(H5Tdecode(object.type.data()), H5Tclose);
     if (H5Tget_class(stored) != H5Tget_class(native_type(type))) {
-      state_->fail(path, "the elements have an unexpected type");
+      state_->fail(dataset, "the elements have an unexpected type");
     }
     if (data.empty()) return;
     if (H5Tequal(stored, native_type(type)) > 0)
-      return state_->read_rows(path, dataset, stored, range, data);
+      return state_->read_rows(dataset, object, stored, range, data);
     const std::size_t count = data.size() / element_bytes(type), size = H5Tget_size(stored);
     std::vector<std::byte> elements(std::max(data.size(), count * size));
-    state_->read_rows(path, dataset, stored, range, std::span(elements).first(count * size));
+    state_->read_rows(dataset, object, stored, range, std::span(elements).first(count * size));
     if (H5Tconvert(stored, native_type(type), count, elements.data(), nullptr, H5P_DEFAULT) < 0) {
-      state_->fail(path, hdf5_error_message());
+      state_->fail(dataset, hdf5_error_message());
     }
     std::copy_n(elements.begin(), data.size(), data.begin());
   });

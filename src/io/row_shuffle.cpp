@@ -119,7 +119,7 @@ class Batch {
 
   std::int64_t total_, batch_total_;
   int writers_;
-  std::int64_t first_, size_;  // of the batch, counted from the writer's first row
+  std::int64_t first_, size_;  // rows of the batch, counted from the writer's first row
 };
 
 }  // namespace

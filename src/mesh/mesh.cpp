@@ -91,7 +91,8 @@ void Mesh::rebuild() {
   build_tables();
 }
 
-// Builds all tables after Tree::discover().
+// Rebuilds what depends on the blocks of the tree, after Tree::discover(): cell lists, coarse-fine
+// boundaries, ghost plans and buffers. Collective.
 void Mesh::build_tables() {
   const int levels = tree_->max_level() + 1;
   const auto counts = tree_->global_counts();

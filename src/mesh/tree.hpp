@@ -66,7 +66,7 @@ class TreeLevel {
 
   // Number of own blocks.
   int count() const { return static_cast<int>(nodes_in_use_); }
-  int slots() const { return static_cast<int>(keys_.size()); }  // highest slot in use + 1
+  int slots() const { return static_cast<int>(keys_.size()); }  // number of slots, also free ones
   // Key of the block in a slot.
   Key key(int slot) const { return keys_[slot]; }
   // Mask of the refined octants of the block in a slot.
@@ -115,7 +115,7 @@ class TreeLevel {
   std::size_t nodes_in_use_ = 0;
 };
 
-// All levels, 0 to max_level. Levels may be empty.
+// Octree of blocks: levels 0 to max_level(), any of which may be empty.
 class Tree {
  public:
   Tree(const Geometry& geometry, const Communicator& communicator);

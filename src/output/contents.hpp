@@ -77,7 +77,7 @@ struct ParticleColumn {
 // those of the kind.
 struct ParticleContents {
   std::string name;
-  std::int64_t count = 0;  // of this rank's particles
+  std::int64_t count = 0;  // number of this rank's particles
   // Returns the index of each own particle among those of all ranks in the order of ids.
   // Collective.
   std::function<std::vector<std::int64_t>()> rows;
@@ -92,7 +92,8 @@ struct BlockLevel {
   std::vector<int> slots;  // arguments for values()
   std::vector<Key> keys;
   std::vector<std::uint8_t> refined;
-  std::map<std::string, Attributes> module_attributes;  // of the level's fields, by group
+  std::map<std::string, Attributes>
+      module_attributes;  // attributes of the level's fields, by group
 };
 
 // Field of a scalar or of a vector component, with one value per cell, face or edge.

@@ -39,9 +39,9 @@ struct OutputOptions {
   int history_interval = 1;
   std::vector<std::string> pictures;
   std::vector<std::string> formats{"octant"};  // names of Formats
-  std::vector<std::string> fields;             // of snapshots and cut-outs; empty: all
+  std::vector<std::string> fields;             // fields in snapshots and cut-outs; empty: all
   Precision precision = Precision::float64;
-  Compression compression = Compression::none;  // of snapshots and cut-outs
+  Compression compression = Compression::none;  // compression of snapshots and cut-outs
   std::vector<std::string> slices;              // as "z = 0.5"
   int coarse_level = -1;                        // of coarsened snapshots; -1: none
   double cutout_interval = 0.0;                 // 0: with every snapshot

@@ -36,7 +36,7 @@ struct LevelFrame {
   KOKKOS_INLINE_FUNCTION double in_cells(int d, double x) const {
     return (x - lower[d]) * cells_per_length;
   }
-  // Cell that contains a position inside the domain.
+  // Coordinate along axis d of the cell that contains x, which must lie inside the domain.
   KOKKOS_INLINE_FUNCTION BlockCoordinate cell_of(int d, double x) const {
     const auto cell = static_cast<BlockCoordinate>(in_cells(d, x));
     // coordinates just below the upper end may be rounded up to it

@@ -67,7 +67,7 @@ struct MassChange {
   std::int32_t uses_coarser_level = 0;  // as ParticleColumns::uses_coarser_level
 };
 using MassChanges = std::vector<std::vector<MassChange>>;  // by level
-// Returns the mass change for the words of a row.
+// Returns the mass change by the particle with the packed columns `row`.
 MassChange change_of(std::span<const Word> row, std::int32_t home, bool uses_coarser_level,
                      double sign);
 

@@ -124,7 +124,7 @@ class BatchedWholeLines final : public BatchedLines {
     planes_.set(planes);
     for_tasks("pencil: factors", table_.kinds().count,
               FactoriseWhole{planes_.rows(), table_.kinds(), reciprocal_.data(),
-                             singular_ && planes.homogeneous});
+                             singular_ && planes.is_poisson});
   }
 
   void solve(const FieldView& lines) override {

@@ -243,7 +243,7 @@ class BatchedPartition final : public BatchedLines {
                   {(*other_)[0], (*other_)[1], ends_[0] + whole.at(2 * n, 0),
                    ends_[1] + whole.at(2 * n, 0)});
     for_tasks("pencil: reduced factors", whole.count,
-              FactoriseReduced{2 * ranks_, bordered_, singular_ && coefficients.homogeneous, whole,
+              FactoriseReduced{2 * ranks_, bordered_, singular_ && coefficients.is_poisson, whole,
                                other_ ? ends_[0] : own_ends_[0], other_ ? ends_[1] : own_ends_[1],
                                reduced_factors()});
   }

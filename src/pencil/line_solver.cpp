@@ -16,7 +16,8 @@ namespace {
 template <class Matrices>
 class Thomas {
  public:
-  // If `singular`, the homogeneous matrix of line 0 of row 0 is singular; its last unknown is 0.
+  // If `singular`, the matrix of line 0 of row 0 is singular for Poisson's equation (is_poisson);
+  // its last unknown is then 0.
   Thomas(Matrices matrices, const Lines& lines, int planes, bool singular)
       : matrices_(std::move(matrices)),
         lines_(lines),
@@ -82,7 +83,7 @@ class Thomas {
       for (int l = lines.begin; l < lines.end; ++l)
         r[l] = pivot_reciprocal(diagonal + factor * matrices_.shift(l), product, r_before[l]);
     }
-    if (!singular_ || !coefficients_.homogeneous || n < coefficients_.planes() - 1) return;
+    if (!singular_ || !coefficients_.is_poisson || n < coefficients_.planes() - 1) return;
     const auto first = static_cast<int>(matrices_.place(0, 0));
     if (lines.contains(first)) r[first] = 0.0;
   }

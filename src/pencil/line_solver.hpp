@@ -15,7 +15,8 @@ namespace octant::pencil {
 template <class Matrices>
 class LineSolver;
 
-// Tridiagonal systems to solve. Lines are columns x of rows y in planes z, in global indices.
+// Tridiagonal systems along z to solve: one system (line) for each (x, y), with one unknown in each
+// plane z. x, y and z are global indices.
 template <class Matrices>
 struct LineProblem {
   Communicator column;  // ranks that hold other planes of the same lines, by ascending planes

@@ -240,7 +240,8 @@ void for_each_line(const Lines& lines, Range rows, const Matrices& matrices, con
 struct PlaneCoefficients {
   std::vector<double> before, diagonal, after;
   double shift_factor = 1.0;  // factor of a line's shift
-  bool homogeneous = false;   // true if identity is 0, so that a matrix may be singular
+  // True for Poisson's equation (identity = 0), where a matrix may be singular.
+  bool is_poisson = false;
 
   // Number of planes.
   int planes() const { return static_cast<int>(diagonal.size()); }
@@ -248,7 +249,7 @@ struct PlaneCoefficients {
   PlaneCoefficients() = default;
   PlaneCoefficients(const TridiagonalMatrix& matrix, Range planes, Sweep sweep, double identity,
                     double laplacian)
-      : shift_factor(laplacian), homogeneous(identity == 0.0) {
+      : shift_factor(laplacian), is_poisson(identity == 0.0) {
     const int last = matrix.size() - 1;
     const auto add = [&](int k) {
       double lower = laplacian * matrix.lower[k], upper = laplacian * matrix.upper[k];

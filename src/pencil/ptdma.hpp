@@ -143,7 +143,7 @@ class Partition {
   // b_n.
   void reduce_matrices() {
     const std::size_t size = matrices_.size();
-    const auto& [before, diagonal, after, factor, homogeneous] = coefficients_;
+    const auto& [before, diagonal, after, factor, is_poisson] = coefficients_;
     double *a = ends_.a.data(), *c = ends_.c.data(), *a_last = a + size, *c_last = c + size;
     const double *f_last = plane(fill_, planes_ - 1), *r_last = plane(reciprocal_, planes_ - 1);
     for (std::size_t l = 0; l < size; ++l) {
@@ -205,7 +205,8 @@ class Partition {
 template <class Matrices>
 class ReducedSystem {
  public:
-  // If `singular`, the homogeneous matrix of line 0 of row 0 is singular; its last unknown is 0.
+  // If `singular`, the matrix of line 0 of row 0 is singular for Poisson's equation (is_poisson);
+  // its last unknown is then 0.
   ReducedSystem(Matrices matrices, const Lines& lines, int planes, bool periodic, bool singular)
       : matrices_(std::move(matrices)),
         lines_(lines),
@@ -218,12 +219,12 @@ class ReducedSystem {
         border_(periodic ? planes * matrices_.size() : 0) {}
 
   // Sets the coefficients of all planes, [plane in the order of the sweep][coefficient].
-  void set(const double* a, const double* c, bool homogeneous) {
+  void set(const double* a, const double* c, bool is_poisson) {
     const std::size_t size = matrices_.size();
     const ReducedFactors factors{before_.data(), reciprocal_.data(), back_.data(), border_.data()};
     for (std::size_t l = 0; l < size; ++l)
       factors.factorise(l, size, a, c, planes_, bordered_,
-                        singular_ && homogeneous && l == matrices_.place(0, 0));
+                        singular_ && is_poisson && l == matrices_.place(0, 0));
   }
 
   // Solves in place; `plane_of(n)` is plane n of the right-hand side.
@@ -312,7 +313,7 @@ class EndPlanes {
   // of all planes of a rank. With one matrix for all lines, every rank computes all ends without
   // communication; otherwise collective.
   template <class CoefficientsOf>
-  void set(const EndCoefficients& own, const CoefficientsOf& of, bool homogeneous);
+  void set(const EndCoefficients& own, const CoefficientsOf& of, bool is_poisson);
   // Gathers the end planes, solves the reduced system, and returns the solution. Collective.
   void solve();
   // Solves without the exchange: gathered_data() must hold the data() of all ranks.
@@ -396,7 +397,7 @@ EndPlanes<Matrices>::EndPlanes(const LineProblem<Matrices>& problem, const EndPl
 template <class Matrices>
 template <class CoefficientsOf>
 void EndPlanes<Matrices>::set(const EndCoefficients& own, const CoefficientsOf& of,
-                              bool homogeneous) {
+                              bool is_poisson) {
   if constexpr (std::is_same_v<Matrices, SharedMatrix>) {
     double *a = all_.a.data(), *c = all_.c.data();
     for (int n = 0; n < ranks_; ++n) {
@@ -412,7 +413,7 @@ void EndPlanes<Matrices>::set(const EndCoefficients& own, const CoefficientsOf& 
     exchange_coefficient(own.a, all_.a);
     exchange_coefficient(own.c, all_.c);
   }
-  reduced_->set(all_.a.data(), all_.c.data(), homogeneous);
+  reduced_->set(all_.a.data(), all_.c.data(), is_poisson);
 }
 
 // Gathers the coefficients `own`, [first, last][coefficient of this rank's lines], in `all`,

@@ -20,7 +20,7 @@ constexpr int k_contact_degree = 36;  // maximum degree of harmonics
 constexpr int k_contact_radii = 240;  // intervals of radius
 // End of the coordinates, beyond the outer Lagrangian point, in separations.
 constexpr double k_contact_reach = 1.3;
-constexpr int k_contact_colatitudes = 64, k_contact_azimuths = 128;  // of the stored tables
+constexpr int k_contact_colatitudes = 64, k_contact_azimuths = 128;  // angles of the stored tables
 
 // Iteration for both stars. The density maxima are fixed: zero effective gravity there gives Omega.
 // The enthalpy constant is C = Phi_1 + f (Phi_2 - Phi_1) with the effective potentials at the inner
@@ -33,7 +33,7 @@ class ContactIterate {
         separation_(separation),
         stars_(harmonics_, k_contact_radii, k_contact_reach * separation, 0.0, binary.matter[0],
                binary.mass, G) {
-    const double size = 0.5 * separation;  // of the spheres of the initial guess
+    const double size = 0.5 * separation;  // radius of the spheres of the initial guess
     stars_.begin([&](double x, double y, double z) {
       const double dx = std::abs(x) - 0.5 * separation;
       return central * (1.0 - (dx * dx + y * y + z * z) / (size * size));

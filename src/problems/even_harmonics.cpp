@@ -11,7 +11,7 @@ EvenHarmonics::EvenHarmonics(int degree, bool axisymmetric, bool mirrored) {
       if ((l + m) % 2 == 0) modes_.push_back({l, m});
   const int cosines = degree + 1;
   const int azimuths = axisymmetric ? 1 : (mirrored ? degree / 2 + 1 : degree + 1);
-  const double range = mirrored ? 0.5 * M_PI : M_PI;  // of azimuths
+  const double range = mirrored ? 0.5 * M_PI : M_PI;  // range of azimuths
   for (int j = 0; j < cosines; ++j) {
     // Newton's method for the zeros of the Legendre polynomial, in descending order.
     double x = std::cos(M_PI * (j + 0.75) / (cosines + 0.5)), slope = 1.0;

@@ -25,8 +25,9 @@ namespace {
 
 constexpr int k_degree_of_two = 14;  // maximum degree of harmonics
 constexpr int k_radii_of_two = 160;
-constexpr double k_margin = 1.05;    // of the coordinates about a star of two
-constexpr int k_angles_of_two = 64;  // of the stored tables
+// Outer end of the coordinates about a star of two, in radii of the star.
+constexpr double k_margin = 1.05;
+constexpr int k_angles_of_two = 64;  // angles of the stored tables
 
 using Both = std::array<double, 2>;
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int k_degree = 32;        // maximum degree of harmonics
 constexpr int k_radii = 512;        // intervals of radius
-constexpr int k_colatitudes = 128;  // of the stored tables
+constexpr int k_colatitudes = 128;  // polar angles of the stored tables
 
 InputError no_figure(const RotatingStar& star) {
   return InputError(

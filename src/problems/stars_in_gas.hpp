@@ -17,7 +17,7 @@ struct StarsInFrame {
   static constexpr int k_most = 2;
   StarProfile stars[k_most] = {};
   double attraction[k_most] = {0.0, 0.0};  // G m of each star over ambient p / rho
-  double ambient_density = 0.0;            // at the surface of the first star and inside
+  double ambient_density = 0.0;            // density at the surface of the first star and inside
   int count = 1;
   double axis[3] = {0.0, 0.0, 0.0};  // position of the centre of mass
   double cosine = 1.0, sine = 0.0;   // cosine and sine of the rotation angle
@@ -44,9 +44,9 @@ struct StarsInFrame {
 
   // Ambient density at the centre of a cell.
   KOKKOS_INLINE_FUNCTION double ambient(double x, double y, double z) const {
-    const double along_x = x - axis[0], along_y = y - axis[1], dz = z - axis[2];
-    const double turned_x = cosine * along_x + sine * along_y,
-                 turned_y = cosine * along_y - sine * along_x;
+    const double x_from_axis = x - axis[0], y_from_axis = y - axis[1], dz = z - axis[2];
+    const double turned_x = cosine * x_from_axis + sine * y_from_axis,
+                 turned_y = cosine * y_from_axis - sine * x_from_axis;
     double height = 0.0;  // potential difference to the surfaces
     for (int s = 0; s < count; ++s) {
       const double dx = turned_x - stars[s].centre, reach = stars[s].size;

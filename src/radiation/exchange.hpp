@@ -120,7 +120,7 @@ struct Before {
 // State after the step.
 struct After {
   double internal, energy;
-  double change[3] = {0.0, 0.0, 0.0};  // of the velocity
+  double change[3] = {0.0, 0.0, 0.0};  // change of the velocity
   double beta[3], flux[3];
   double work = 0.0;  // loss of radiation energy to the kinetic energy of the gas
   ImplicitFraction absorbed{0.0};
@@ -190,7 +190,7 @@ struct After {
   KOKKOS_FORCEINLINE_FUNCTION bool is_physical() const {
     return energy > 0.0 && internal > 0.0 && dot(flux, flux) <= energy * energy;
   }
-  // State after a part of the exchange of heat and momentum.
+  // Returns the state after this fraction of the exchange of heat and momentum.
   KOKKOS_INLINE_FUNCTION After part(const Before& old, double fraction) const {
     After state = *this;
     const double heat = fraction * (internal - old.internal);
@@ -203,9 +203,9 @@ struct After {
     state.energy = old.energy - heat * old.inverse_ratio - state.work;
     return state;
   }
-  // The largest part of the exchange that leaves a physical state. The parts that do are an
-  // interval that begins at 0, as internal energy and flux are linear, and E is concave, in the
-  // part.
+  // Returns the state after the largest fraction of the exchange that leaves it physical, or `old`.
+  // These fractions form an interval that begins at 0, because internal energy and flux are linear
+  // functions of the fraction, and E is a concave one.
   KOKKOS_INLINE_FUNCTION After largest_part(const Before& old) const {
     double least = 0.0, most = 1.0;
     for (int n = 0; n < 50; ++n) {

@@ -45,8 +45,8 @@ struct RamsesOctImage {
 
 // Positions of the current level's octs in a file of a domain.
 struct LevelOffsets {
-  RecordPosition before, begin, next;  // of the previous level, of this one, of the next one
-  RecordPosition own, end_of_own;      // of the octs that the domain owns
+  RecordPosition before, begin, next;  // positions of the previous, this and the next level
+  RecordPosition own, end_of_own;      // range of the octs that the domain owns
 
   void go_on() { before = std::exchange(begin, next); }
 };
@@ -59,7 +59,8 @@ class RamsesDomain {
 
   const RamsesHead& head() const { return head_; }
   void next_level();
-  std::int64_t count() const { return octs_in_list(number_ - 1, level_); }  // of the current level
+  // Number of octs of the current level.
+  std::int64_t count() const { return octs_in_list(number_ - 1, level_); }
   // Reads some octs of the current level to position `at` of `octs`.
   void read(RowRange some, RamsesOcts& octs, std::int64_t at) const;
   // Adds octs of the current level that the domain owns, or its copies of others; or both kinds of

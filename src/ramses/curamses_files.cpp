@@ -10,7 +10,7 @@
 namespace octant {
 
 std::vector<std::uint64_t> quadruple_precision(std::span<const double> values) {
-  constexpr int k_bits = 52, k_more_bits = 112 - k_bits;  // of the fractions
+  constexpr int k_bits = 52, k_more_bits = 112 - k_bits;  // bits of the fractions
   constexpr std::uint64_t k_bias = 16383 - 1023;
   std::vector<std::uint64_t> words;  // the lower one first
   for (const double value : values) {

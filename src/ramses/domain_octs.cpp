@@ -65,7 +65,7 @@ std::vector<double> DomainOcts::values(std::size_t level, int variable) const {
   return values;
 }
 
-int DomainOcts::level_at(const RamsesPlace& cell, int coarsest) const {
+int DomainOcts::finest_level_containing(const RamsesPlace& cell, int min_level) const {
   auto level = static_cast<int>(held_.size());
   Key key = key_of(cell) >> 3 * (k_finest_ramses_level + 1 - level);
   const auto is_there = [&] {
@@ -75,7 +75,7 @@ int DomainOcts::level_at(const RamsesPlace& cell, int coarsest) const {
     const auto at = std::ranges::lower_bound(octs, where, {}, as_pair);
     return at != octs.end() && as_pair(*at) == where;
   };
-  for (; level > coarsest && !is_there(); --level) key = parent_key(key);
+  for (; level > min_level && !is_there(); --level) key = parent_key(key);
   return level;
 }
 

@@ -113,7 +113,7 @@ class RamsesFolderWriter {
   }
 
   void measure() {
-    std::array<ReproducibleSum, 3> masses;  // of the gas, of all particles, of stars
+    std::array<ReproducibleSum, 3> masses;  // masses of the gas, of all particles, and of stars
     const double volume = contents_.geometry.cell_volume(0);
     for (const int slot : contents_.levels.front().slots)
       for (const double density : tree_.variables().density().values(0, {&slot, 1}))

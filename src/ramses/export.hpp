@@ -176,10 +176,10 @@ void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks
 
 // Octs of a level in the files of a domain, including copies and images, in the order of its lists.
 struct RamsesTreeLevel {
-  std::array<std::vector<double>, 3> centre;  // of the oct, in coarse cells
+  std::array<std::vector<double>, 3> centre;  // centre of the oct, in coarse cells
   std::vector<std::int32_t> father;           // cell; 0, here and below, if not in the file
   std::array<std::vector<std::int32_t>, 6> neighbour;  // cells beside the father: -x, +x, ...
-  std::array<std::vector<std::int32_t>, 8> son, owner, flag;  // of the oct's cells
+  std::array<std::vector<std::int32_t>, 8> son, owner, flag;  // values of the oct's cells
 };
 
 // Numbers of octs of each domain and boundary region in a domain's files: [level - 1][domain],
@@ -316,9 +316,9 @@ class DomainOcts {
 
   // Values of a variable on the level with this index in levels(), [oct][cell]. Collective.
   std::vector<double> values(std::size_t level, int variable) const;
-  // Finest level, at least `coarsest`, of the domain's own octs in a cell of level
-  // k_finest_ramses_level.
-  int level_at(const RamsesPlace& cell, int coarsest) const;
+  // Returns the level of the finest oct of the domain that contains `cell`, a cell of level
+  // k_finest_ramses_level; `min_level` if there is no finer one.
+  int finest_level_containing(const RamsesPlace& cell, int min_level) const;
 
  private:
   // Octs of a level that this rank sends, with their destinations.

@@ -252,7 +252,8 @@ std::vector<std::int32_t> RamsesParticleWriter::levels_at(
   for (std::size_t n = 0; n < position[0].size(); ++n) {
     double place[3];
     for (int d = 0; d < 3; ++d) place[d] = position[d][n] + contents_.geometry.lower()[d];
-    levels.push_back(octs.level_at(cell_at(place), output_.attributes.coarsest_level));
+    levels.push_back(
+        octs.finest_level_containing(cell_at(place), output_.attributes.coarsest_level));
   }
   return levels;
 }

@@ -257,7 +257,7 @@ class RamsesHdf5 final : public RamsesSource {
   Hdf5Reader file_;
   RamsesHead head_;
   int level_ = 0;                         // the current one
-  std::vector<std::int64_t> first_rows_;  // of each domain's octs on this level, and the end
+  std::vector<std::int64_t> first_rows_;  // first row of each domain on this level, and the end
 };
 
 // Reports the contents of the file that are not read. Collective.

@@ -124,7 +124,7 @@ void OctDelivery::send(int level, std::span<const Head> heads, const CopyValues&
 
 // Returns the owners of the blocks. Throws InputError on every rank if a block does not exist.
 std::vector<int> OctDelivery::owners_of(int level, std::span<const Head> heads) const {
-  std::vector<Key> blocks;  // of consecutive octs, without repetition
+  std::vector<Key> blocks;  // blocks of consecutive octs, without repetition
   std::vector<std::size_t> block_of;
   for (const Head& head : heads) {
     if (blocks.empty() || head.block != blocks.back()) blocks.push_back(head.block);

@@ -61,7 +61,7 @@ inline constexpr std::pair<const char*, double RamsesFacts::*> k_ramses_numbers[
 // Header of a file.
 struct RamsesHead {
   int levels = 0;     // levelmax of RAMSES
-  int variables = 0;  // of the gas
+  int variables = 0;  // number of variables of the gas
   double gamma = 0.0;
   // Cells of the coarse grid by axis: 1, plus one for each wall.
   std::array<std::int64_t, 3> coarse_cells{};

@@ -20,9 +20,9 @@ struct Machine {
   // names of the root's node and of its processor; empty if unknown
   std::string name{}, processor{};
   int ranks_per_node = 1, threads_per_rank = 1;
-  int processors = 1;           // of the node
+  int processors = 1;           // number of processors of the node
   int processors_per_rank = 1;  // fewer than those of the node if ranks are bound
-  Devices devices{};            // of the node, for GPU execution
+  Devices devices{};            // devices of the node, for GPU execution
 
   // True if ranks are bound to a part of the processors.
   bool is_bound() const { return processors_per_rank < processors; }
@@ -45,7 +45,7 @@ Machine machine_of(const Communicator& communicator);
 struct NodeOfRank {
   Communicator ranks;
   int number;          // nodes are numbered by their first ranks
-  int ranks_per_node;  // of the largest node
+  int ranks_per_node;  // number of ranks on the largest node
 };
 // Returns the node of this rank. Collective.
 NodeOfRank find_node_of_rank(const Communicator& communicator, const DebugOptions& debug);

@@ -29,7 +29,7 @@ class Run::Loop {
         communicator_(model.communicator()),
         settings_(model.settings()),
         output_(settings_.output),
-        folder_(communicator_, output_.directory, entry_of(request)),
+        folder_(communicator_, output_.directory, output_mode_of(request)),
         control_(settings_.run, output_.directory, communicator_, signals == Signals::of_the_run) {
     const bool restart = !request.restart.empty();
     communicator_.collective_try(
@@ -101,9 +101,9 @@ class Run::Loop {
     if (output_.cutout_interval > 0.0) cutouts();
   }
 
-  static Entry entry_of(const RunRequest& request) {
-    if (request.overwrite) return Entry::replace;
-    return request.restart.empty() ? Entry::begin : Entry::go_on;
+  static OutputMode output_mode_of(const RunRequest& request) {
+    if (request.overwrite) return OutputMode::replace;
+    return request.restart.empty() ? OutputMode::create : OutputMode::resume;
   }
 
   std::string file(const std::string& name) const { return folder_.path() + "/" + name; }

@@ -110,12 +110,13 @@ bool holds_run(const std::string& directory) {
   return contains(directory, results) || contains(directory + "/telemetry", telemetry);
 }
 
-RunFolder::RunFolder(const Communicator& communicator, const std::string& directory, Entry entry)
+RunFolder::RunFolder(const Communicator& communicator, const std::string& directory,
+                     OutputMode mode)
     : communicator_(communicator) {
   communicator_.collective_try([&] {
     if (!communicator_.is_root()) return;
     try {
-      claim(directory, entry);
+      claim(directory, mode);
     } catch (const InputError&) {
       throw;
     } catch (const std::exception& error) {
@@ -136,13 +137,13 @@ RunFolder::~RunFolder() {
   if (error) log::warn("cannot remove {}: {}", path_, system_reason(error.value()));
 }
 
-void RunFolder::claim(const std::string& directory, Entry entry) {
+void RunFolder::claim(const std::string& directory, OutputMode mode) {
   fs::create_directories(directory);
   lock_ = take_lock(directory);
   path_ = directory;
-  if (entry == Entry::go_on) remove_temporary_files(directory);
-  if (entry == Entry::go_on || !holds_run(directory)) return;
-  if (entry == Entry::begin)
+  if (mode == OutputMode::resume) remove_temporary_files(directory);
+  if (mode == OutputMode::resume || !holds_run(directory)) return;
+  if (mode == OutputMode::create)
     throw InputError(
         "output.directory = \"{}\" already contains a run; to continue it: --restart latest; to "
         "move it aside: --overwrite; to keep both: another --output",

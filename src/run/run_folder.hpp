@@ -10,20 +10,20 @@
 
 namespace octant {
 
-// Mode of access to the directory.
-enum class Entry {
-  begin,    // it must not contain a run
-  replace,  // moves an existing run aside after the new run's first step
-  go_on     // continues an existing run
+// Use of the output directory by a run.
+enum class OutputMode {
+  create,   // a new run; the directory must not contain one
+  replace,  // a new run; moves an existing run aside after the new run's first step
+  resume    // continues the run in the directory
 };
 
 // Locks a directory during its lifetime. All functions but the const ones are collective.
 class RunFolder {
  public:
-  // Creates the directory if necessary. Entry::go_on removes temporary files (.part); otherwise the
-  // contents are unchanged. Throws InputError if the directory cannot be written, if another
-  // process writes a run there, or if it contains a run that must not be changed.
-  RunFolder(const Communicator& communicator, const std::string& directory, Entry entry);
+  // Creates the directory if necessary. OutputMode::resume removes temporary files (.part);
+  // otherwise the contents are unchanged. Throws InputError if the directory cannot be written, if
+  // another process writes a run there, or if it contains a run that must not be changed.
+  RunFolder(const Communicator& communicator, const std::string& directory, OutputMode mode);
   // Removes the temporary folder if commit() was not called, because the run has no results.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -43,7 +43,7 @@ class RunFolder {
   void supersede_snapshots(std::int64_t first, std::int64_t first_cutout);
 
  private:
-  void claim(const std::string& directory, Entry entry);
+  void claim(const std::string& directory, OutputMode mode);
   void open_temporary(const std::string& directory);
   void exchange();
 

@@ -64,14 +64,14 @@ struct GasLevel {
   cooling::PressureFloor floor{};  // non-thermal part of the energy, see Process::floor()
 
   // Gas of a level in its present state.
-  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const StepTime& at = {})
+  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& run_gas, const StepTime& time = {})
       : number(level),
         cells(mesh.leaf_cells(level)),
         layout(mesh.layout()),
         blocks(mesh.fields(level).blocks(mesh::LevelFields::k_now)),
         cell_volume(mesh.geometry().cell_volume(level)),
-        gas(of_run),
-        step_time(at) {}
+        gas(run_gas),
+        step_time(time) {}
 
   // Access to a cell.
   KOKKOS_INLINE_FUNCTION hydro::GasCell at(const mesh::Cell& cell) const {

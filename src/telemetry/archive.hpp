@@ -60,7 +60,7 @@ class Archive {
   // identity with the next segment. Throws InputError if the folder cannot be created.
   Archive(const RunFacts& attributes, const Ranks& ranks);
 
-  // Changes the run's directory; only before the first file is written.
+  // Changes the run's directory. Throws RunError if a file has already been written.
   void set_directory(const std::string& directory);
 
   // Number of the run's segment, which each restart increases.

@@ -74,7 +74,8 @@ struct MessageRow {
   std::int32_t rank = 0, peer = 0, component = 0;
   bool received = false;
   std::int32_t messages = 0;
-  std::int64_t bytes = 0, wait_ns = 0, post_ns = 0;
+  std::int64_t bytes = 0, wait_ns = 0;
+  std::int64_t post_ns = 0;  // delays of the postings since the start of the exchange, summed
 };
 
 // Copies between host and device in a step.

@@ -95,7 +95,7 @@ class Output {
   int effort_;
   AppendedFile file_;
   std::int64_t rows_ = 0, bytes_ = 0;               // so far
-  std::int64_t group_rows_ = 0, uncompressed_ = 0;  // of the current group
+  std::int64_t group_rows_ = 0, uncompressed_ = 0;  // rows and bytes of the current group
   Thrift::List schema_, groups_, chunks_;
   bool done_ = false;
 };

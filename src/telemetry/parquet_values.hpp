@@ -38,7 +38,7 @@ constexpr int k_uncompressed = 0, k_gzip = 2;
 constexpr int k_data_page = 0, k_dictionary_page = 2;
 constexpr int k_required = 0;  // values are never missing
 
-// Field numbers, by structure.
+// Thrift field identifiers of the Parquet metadata, with a namespace for each Thrift structure.
 namespace file {
 constexpr int version = 1, schema = 2, rows = 3, groups = 4, metadata = 5, created_by = 6;
 }

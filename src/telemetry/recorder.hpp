@@ -21,8 +21,8 @@ struct StepFacts {
   double seconds = 0.0;         // same on all ranks
   bool regridded = false, rebalanced = false;
   int finest_level = 0;
-  std::int64_t blocks = 0, leaf_cells = 0, updates = 0;              // of the whole run
-  std::int64_t own_blocks = 0, own_leaf_cells = 0, own_updates = 0;  // of this rank
+  std::int64_t blocks = 0, leaf_cells = 0, updates = 0;              // sums over all ranks
+  std::int64_t own_blocks = 0, own_leaf_cells = 0, own_updates = 0;  // values of this rank
   double own_work = 0.0;                                             // in work units
   double own_data_bytes = 0.0;                                       // fields and particles
 };
@@ -130,9 +130,9 @@ class Recorder final : public Observer {
   double window_seconds_ = 0.0;
 };
 
-// Connects a recorder to all Kokkos kernels by Kokkos' hooks; null disconnects it. Leaves the hooks
-// to a tool named in the environment variable KOKKOS_TOOLS_LIBS. The hooks do not wait for kernels
-// (comm/runtime.cpp).
+// Reports the Kokkos kernels that this thread launches to a recorder, by Kokkos' hooks; null
+// disconnects it. Has no effect if the environment variable KOKKOS_TOOLS_LIBS names a tool, or with
+// an emulated device memory, which use the hooks. They do not wait for kernels (comm/runtime.cpp).
 void watch_kernels(Recorder* recorder);
 
 }  // namespace octant::telemetry

@@ -33,7 +33,7 @@ class NameList {
   std::vector<std::string> names_;
 };
 
-// Rows of all tables.
+// Telemetry rows of all tables for a range of steps.
 struct Window {
   NameList names;
   std::vector<StepRow> steps;

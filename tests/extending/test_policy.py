@@ -10,20 +10,20 @@ from running import assert_same_run, run, run_well
 
 extended_program = with_program("octant_with_a_policy")
 
-DEALT_OUT = ("balance.policy=dealt_out", "balance.interval=2")
+SERPENTINE = ("balance.policy=serpentine", "balance.interval=2")
 
 
 def test_it_moves_blocks_and_no_bits(tmp_path: Path) -> None:
     reference = run_well(tmp_path / "one", DRIFTING_BLAST)
-    outcome = run_well(tmp_path / "three", DRIFTING_BLAST, *DEALT_OUT, ranks=3)
+    outcome = run_well(tmp_path / "three", DRIFTING_BLAST, *SERPENTINE, ranks=3)
     assert_same_run(outcome, reference)
     tables = [parquet.read_table(p) for p in outcome.directory.glob("telemetry/placement*.parquet")]
     rows = [row for table in tables for row in table.to_pylist()]
-    assert {row["policy"] for row in rows} == {"dealt_out"}
+    assert {row["policy"] for row in rows} == {"serpentine"}
     assert sum(row["blocks_moved"] for row in rows) > 0
 
 
 def test_it_is_among_the_names_that_are_expected(tmp_path: Path) -> None:
-    outcome = run(tmp_path / "run", DRIFTING_BLAST, "balance.policy=delt_out")
+    outcome = run(tmp_path / "run", DRIFTING_BLAST, "balance.policy=serpentin")
     assert outcome.code == 2
-    assert "dealt_out" in outcome.text
+    assert "serpentine" in outcome.text

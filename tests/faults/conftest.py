@@ -11,7 +11,7 @@ import pytest
 from running import program
 
 pytest.register_assert_rewrite("disturbances")
-from disturbances import FLOWS, Layer, Reference, undisturbed  # noqa: E402
+from disturbances import FLOWS, Layer, Network, Reference, undisturbed  # noqa: E402
 
 SEED = "OCTANT_FAULTS_SEED"
 SHORT, LONG = 1, 12
@@ -20,6 +20,7 @@ SHORT_SEED = 12  # the short form meets the same instants each time; `--all` loo
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help=f"{LONG} instants of each fault, not one")
+    parser.addoption("--instants", type=int, help=f"instants of each fault, with --all; {LONG}")
     parser.addoption(
         "--seed", type=int, help="chooses the instants, as a run before has printed it"
     )
@@ -39,7 +40,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "instant" in metafunc.fixturenames:
-        instants = LONG if metafunc.config.getoption("--all") else SHORT
+        long = metafunc.config.getoption("--instants") or LONG
+        instants = long if metafunc.config.getoption("--all") else SHORT
         metafunc.parametrize("instant", range(instants))
 
 
@@ -51,21 +53,31 @@ def chance(request: pytest.FixtureRequest) -> random.Random:
 
 @pytest.fixture(scope="session")
 def layer(tmp_path_factory: pytest.TempPathFactory) -> Layer:
-    """Compile the layer that is preloaded into the program."""
+    """Compile the layer between the program and the disk."""
+    return Layer(preloaded("faulty_disk", "cc", tmp_path_factory.mktemp("layer")))
+
+
+@pytest.fixture(scope="session")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
+    """Compile the layer between the program and MPI."""
+    return Network(preloaded("slow_network", "mpicc", tmp_path_factory.mktemp("network")))
+
+
+def preloaded(name: str, compiler: str, folder: Path) -> Path:
+    """Compile a library that is preloaded into the program."""
     if b"__asan_init" in program().read_bytes():
         pytest.skip("nothing can be preloaded ahead of the address sanitizer")
-    if shutil.which("cc") is None:
-        pytest.skip("needs a C compiler")
-    library = tmp_path_factory.mktemp("layer") / "faulty_disk.so"
-    source = Path(__file__).with_name("faulty_disk.c")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    library, source = folder / f"{name}.so", Path(__file__).with_name(f"{name}.c")
     done = subprocess.run(
-        ["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"],
+        [compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"],
         capture_output=True,
         text=True,
     )
     if done.returncode != 0:
-        pytest.skip(f"cannot compile the preloaded layer here: {done.stderr.splitlines()[0]}")
-    return Layer(library)
+        pytest.skip(f"cannot compile {source.name} here: {done.stderr.splitlines()[0]}")
+    return library
 
 
 @pytest.fixture(scope="session", params=FLOWS)

@@ -140,13 +140,8 @@ class Layer:
             "OMPI_MCA_odls_base_sigkill_timeout": "0",  # ranks beside a killed one end at once
         }
         self.journal(folder).unlink(missing_ok=True)
-        before = dict(os.environ)
-        os.environ.update(variables)
-        try:
+        with environment(**variables):
             yield
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
 
     @staticmethod
     def journal(folder: Path) -> Path:
@@ -165,6 +160,42 @@ class Layer:
             rank, name, inode, size, result, path = line.split(" ", 5)
             calls.append(Call(int(rank), name, int(inode), int(size), result, Path(path)))
         return calls
+
+
+@dataclass(frozen=True)
+class Network:
+    """The layer between the program and MPI: see slow_network.c."""
+
+    preloaded: Path
+
+    @contextmanager
+    def of(self, seed: int, folder: Path) -> Iterator[None]:
+        """Let runs that begin meanwhile communicate by the irregular network of a seed."""
+        with environment(
+            LD_PRELOAD=str(self.preloaded),
+            NETWORK_SEED=str(seed),
+            NETWORK_REPORT=str(folder.with_suffix(".network")),
+        ):
+            yield
+
+    @staticmethod
+    def counts(folder: Path, ranks: int) -> list[dict[str, int]]:
+        """Read what happened to the messages of each rank of the last run."""
+        paths = [folder.with_suffix(f".network.{rank}") for rank in range(ranks)]
+        lines = [path.read_text().split() for path in paths]
+        return [dict(zip(line[::2], map(int, line[1::2]), strict=True)) for line in lines]
+
+
+@contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Set environment variables."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def chosen(

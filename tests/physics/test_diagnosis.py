@@ -37,7 +37,7 @@ def findings(run: Path) -> list[Finding]:
 
 
 def the_one(run: Path, kind: str) -> Finding:
-    """Give the dearest finding of a kind; others may be true of a machine that others use too."""
+    """Give the most expensive finding of a kind; the machine's other users may cause more."""
     found = findings(run)
     of_kind = [finding for finding in found if finding.kind == kind]
     assert of_kind, f"no {kind} was found, but {found}"

@@ -23,7 +23,7 @@ LEAST_SHARE = 0.001
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Findings, the dearest first, and the critical paths' blame."""
+    """Findings, the most expensive first, and the critical paths' blame."""
 
     findings: list[Finding]
     blame: Blame

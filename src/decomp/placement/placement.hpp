@@ -50,8 +50,9 @@ inline constexpr int k_chunk_ranks = 512;
 Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks = k_chunk_ranks);
 
 // Starts from a contiguous partition and reassigns the blocks of `percent` of the ranks, the most
-// and the least loaded, by longest_first (CPLX). 0 is the exact partition, 100 is longest_first. Up
-// to 16,384 ranks, the start is the better result of the exact partition and of two_sizes_chunked,
+// and the least loaded, by longest_first (CPLX). A start with a lower maximum load is returned.
+// 0 is the exact partition, 100 is longest_first. Up to 16,384 ranks, the exact partition and that
+// of two_sizes_chunked are both tried as start, the result with the lower maximum load is returned,
 // and blocks are packed more tightly where possible (best-fit decreasing, for a few trials of the
 // maximum load).
 Owners cplx(Costs costs, int ranks, double percent);

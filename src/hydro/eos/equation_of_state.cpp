@@ -255,7 +255,7 @@ void EosOptions::set_profile(const mesh::Geometry& geometry, int dimensions) {
   profile.inverse_square_radius = 1.0 / (sound_speed_radius * sound_speed_radius);
   profile.square_softening = sound_speed_softening * sound_speed_softening;
   bool varies = false;
-  double square_distance = 0.0;  // of the axis from the domain
+  double square_distance = 0.0;  // squared distance of the axis from the domain
   for (int axis = 0; axis < 3; ++axis) {
     const double lower = geometry.lower()[axis], upper = geometry.upper()[axis];
     profile.centre[axis] =

@@ -1,4 +1,4 @@
-// Event laws for accretion and drag, with the kernel exp(-r^2 / r_K^2) of Krumholz, McKee & Klein
+// Event models of accretion and drag, with the kernel exp(-r^2 / r_K^2) of Krumholz, McKee & Klein
 // (2004, ApJ 611, 399). Weights are proportional to the gas density, so that no cell is depleted
 // before others.
 #pragma once
@@ -44,7 +44,7 @@ struct GasMeans {
   }
 };
 
-// Event law for the means alone.
+// Event model for the means alone.
 struct Surroundings {
   struct Event {
     EventRegion region;
@@ -182,24 +182,24 @@ struct DraggedGas {
     blast.mass = totals[0];
     return totals[0] > 0.0;
   }
-  // Returns the gain per volume of a cell, in proportion to its weighted gas mass.
-  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
-                                   const hydro::GasCell& gas) const {
+  // Returns the deposit per volume in a cell, in proportion to its weighted gas mass.
+  KOKKOS_INLINE_FUNCTION Deposit deposit(const Event& event, const Blast& blast,
+                                         const CellAround& cell, const hydro::GasCell& gas) const {
     return part(event, gas.density() * kernel_weight(event.kernel, cell) / blast.mass);
   }
-  // Returns the gain per volume of the cell that contains the black hole, if the radius contains no
-  // cell centre.
-  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
-                                           const hydro::GasCell&) const {
+  // Returns the deposit per volume in the cell that contains the black hole, if the radius contains
+  // no cell centre.
+  KOKKOS_INLINE_FUNCTION Deposit deposit_in_host(const Event& event, const CellAround& cell,
+                                                 const hydro::GasCell&) const {
     return part(event, 1.0 / cell.volume);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static Gain part(const Event& event, double per_volume) {
-    Gain gain;
-    for (int d = 0; d < 3; ++d) gain.momentum[d] = per_volume * event.momentum[d];
-    gain.energy = per_volume * event.energy;
-    return gain;
+  KOKKOS_INLINE_FUNCTION static Deposit part(const Event& event, double per_volume) {
+    Deposit deposit;
+    for (int d = 0; d < 3; ++d) deposit.momentum[d] = per_volume * event.momentum[d];
+    deposit.energy = per_volume * event.energy;
+    return deposit;
   }
 };
 

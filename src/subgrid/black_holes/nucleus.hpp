@@ -1,4 +1,4 @@
-// Event laws for AGN feedback: jets and thermal heating (Dubois et al. 2012, MNRAS 420, 2662).
+// Event models of AGN feedback: jets and thermal heating (Dubois et al. 2012, MNRAS 420, 2662).
 #pragma once
 
 #include <cmath>
@@ -51,7 +51,7 @@ struct JetLaw {
             Kokkos::exp(-0.5 * square / reach)};
   }
 
-  // Law of apply_events.hpp: the terms of `sums` of a cell; zero outside the capsule.
+  // Sets the terms of a cell in the sums; zero outside the capsule.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     for (int n = 0; n < sums; ++n) terms[n] = 0.0;
@@ -77,39 +77,39 @@ struct JetLaw {
     return true;
   }
 
-  // Returns the gain per volume of a cell; zero outside the capsule.
-  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
-                                   const hydro::GasCell&) const {
+  // Returns the deposit per volume in a cell; zero outside the capsule.
+  KOKKOS_INLINE_FUNCTION Deposit deposit(const Event& event, const Blast& blast,
+                                         const CellAround& cell, const hydro::GasCell&) const {
     const InJet jet = look(event, cell);
     if (!jet.inside) return {};
-    return jet_gain(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
-                    blast.heat);
+    return jet_deposit(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
+                       blast.heat);
   }
 
-  // Returns the gain per volume of the cell that contains the event, if no cell centre is in the
+  // Returns the deposit per volume in the cell that contains the event, if no cell centre is in the
   // event's radius: all energy is heat.
-  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
-                                           const hydro::GasCell&) const {
-    return jet_gain(event, event.mass / cell.volume, 0.0,
-                    (event.energy + event.heat) / cell.volume);
+  KOKKOS_INLINE_FUNCTION Deposit deposit_in_host(const Event& event, const CellAround& cell,
+                                                 const hydro::GasCell&) const {
+    return jet_deposit(event, event.mass / cell.volume, 0.0,
+                       (event.energy + event.heat) / cell.volume);
   }
 
  private:
-  // Returns the gain per volume of mass that moves with the jet's velocity plus `speed` along the
-  // axis.
-  KOKKOS_INLINE_FUNCTION static Gain jet_gain(const Event& event, double mass, double speed,
-                                              double heat) {
-    Gain gain;
+  // Returns the deposit, per volume, of mass that moves with the jet's velocity plus `speed` along
+  // the axis.
+  KOKKOS_INLINE_FUNCTION static Deposit jet_deposit(const Event& event, double mass, double speed,
+                                                    double heat) {
+    Deposit deposit;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
       const double v = event.velocity[d] + speed * event.direction[d];
-      gain.momentum[d] = mass * v;
+      deposit.momentum[d] = mass * v;
       square += v * v;
     }
-    gain.mass = mass;
-    gain.energy = 0.5 * mass * square + heat;
-    gain.metals = event.metals * mass;
-    return gain;
+    deposit.mass = mass;
+    deposit.energy = 0.5 * mass * square + heat;
+    deposit.metals = event.metals * mass;
+    return deposit;
   }
 };
 

@@ -40,7 +40,7 @@ struct Eligible {
 // Seeding site: the densest cell of a block.
 struct Candidate {
   double density;
-  std::uint64_t key;  // of the cell, unique in the domain
+  std::uint64_t key;  // key of the cell, unique in the domain
   std::array<double, 3> position;
   std::int32_t number;  // index on its rank
 

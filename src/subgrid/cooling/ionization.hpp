@@ -32,8 +32,8 @@ struct PhotoRates {
 
 // Collisional rates at one temperature in cm^3 s^-1.
 struct IonizationRates {
-  double ionization[3];     // of HI, HeI, HeII by electrons
-  double recombination[3];  // to HI, HeI (also dielectronic), HeII
+  double ionization[3];     // ionisation of HI, HeI, HeII by electrons
+  double recombination[3];  // recombination to HI, HeI (also dielectronic), HeII
 
   KOKKOS_INLINE_FUNCTION explicit IonizationRates(double T) {
     const double root = Kokkos::sqrt(T), T3 = 1e-3 * T, T5 = 1e-5 * T, T6 = 1e-6 * T;

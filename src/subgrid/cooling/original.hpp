@@ -9,9 +9,9 @@
 
 namespace octant::subgrid::cooling {
 
-// No file is required: hydrogen and helium are in ionisation equilibrium with Courty's fit to the
-// background of Haardt & Madau (1996), and metal cooling at solar abundances is from Cloudy 07.
-// Rates and constants are those of RAMSES (Teyssier 2002, A&A 385, 337).
+// The cooling rates of RAMSES require no file: hydrogen and helium are in ionisation equilibrium
+// with Courty's fit to the background of Haardt & Madau (1996), and metal cooling at solar
+// abundances is from Cloudy 07. Rates and constants are those of Teyssier (2002, A&A 385, 337).
 
 // Solar metal mass fraction in RAMSES.
 inline constexpr double k_original_solar = 0.02;
@@ -83,7 +83,8 @@ ComptonRates original_compton(double electrons, double T, double z);
 struct MetalCooling {
   double log_rate, slope;
 };
-// Returns the metal cooling of gas of density n_H at redshift z.
+// Returns the metal cooling at hydrogen density n_H in cm^-3, temperature T in K (not T / mu) and
+// redshift z. Outside the temperatures of the fit, log_rate is -100.
 MetalCooling original_metals(double n_H, double T, double z);
 
 // Composition for the rates of RAMSES: metals do not reduce hydrogen, and nodes are in T / mu.

@@ -78,7 +78,8 @@ struct TableSlice {
   TableOptions options;
   double redshift = 0.0, shielding_density = 0.0;
 
-  // Computes the NodeValues at a temperature index, for gas of density n_H at a row position.
+  // Computes the NodeValues at the temperature with index `temperature`, for gas of density n_H;
+  // `position` is the interpolation position of n_H among the rows.
   KOKKOS_INLINE_FUNCTION void evaluate(const TablePosition& position, double n_H, int temperature,
                                        double* node) const;
 };

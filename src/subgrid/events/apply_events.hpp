@@ -1,9 +1,9 @@
-// Application of events to the gas: sums over the cells around each event, then the total gain of
-// every cell.
+// Application of events to the gas: sums over the cells around each event, then the total deposit
+// in every cell.
 //
-// The physics is given by a law, a plain struct that is copied to the device:
+// The physics is given by an event model, a plain struct that is copied to the device:
 //
-//   struct Law {
+//   struct EventModel {
 //     struct Event { EventRegion region; ... };   // plain
 //     struct Blast { ... };                     // plain: quantities from the sums that cells need
 //     static constexpr int sums;
@@ -12,15 +12,15 @@
 //     // Host: computes the blast from `sums` over all leaf cells within the radius. Returns false
 //     // if there are none.
 //     bool finish(const Event&, const double* sums, Blast& blast) const;
-//     // Device: the gain of a cell within the radius.
-//     Gain gain(const Event&, const Blast&, const CellAround&, const hydro::GasCell&) const;
-//     // Device: the gain of the cell that contains the event, if no cell is within the radius.
-//     Gain gain_of_host(const Event&, const CellAround&, const hydro::GasCell&) const;
+//     // Device: the deposit in a cell within the radius.
+//     Deposit deposit(const Event&, const Blast&, const CellAround&, const hydro::GasCell&) const;
+//     // Device: the deposit in the cell that contains the event, if no cell is within the radius.
+//     Deposit deposit_in_host(const Event&, const CellAround&, const hydro::GasCell&) const;
 //   };
 //
-// Sums and gains are computed from the gas state before any of the events. Sums are added in the
-// order of block levels and keys, and gains of a cell in the order of event ids. Results therefore
-// have the same bits on any number of ranks and with every search method.
+// Sums and deposits are computed from the gas state before any of the events. Sums are added in the
+// order of block levels and keys, and deposits in a cell in the order of event ids. Results
+// therefore have the same bits on any number of ranks and with every search method.
 #pragma once
 
 #include <array>
@@ -160,7 +160,7 @@ void for_affected_levels(mesh::Mesh& mesh, const EventTarget& target,
 
 }  // namespace events
 
-// Volume integrals of the gains of this rank's cells.
+// Volume integrals of the deposits in this rank's cells.
 struct InjectedSums {
   // Indices of the sums.
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_floor_energy, k_sums };
@@ -170,106 +170,106 @@ struct InjectedSums {
 namespace events {
 
 // Kernel for the sums of each pair of a block and an event, [pair][term].
-template <class Law>
+template <class EventModel>
 struct SumPairs {
-  Law law;
-  AffectedCells<typename Law::Event> gas;
+  EventModel model;
+  AffectedCells<typename EventModel::Event> gas;
   mesh::DeviceArray<const std::int32_t> blocks;  // block of each pair
   mesh::DeviceArray<double> sums;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t pair) const {
     const int block_index = blocks(pair);
     const mesh::OwnBlock block = gas.cells.blocks(block_index);
-    const typename Law::Event& event = gas.event(pair);
-    double total[Law::sums] = {}, term[Law::sums];
+    const typename EventModel::Event& event = gas.event(pair);
+    double total[EventModel::sums] = {}, term[EventModel::sums];
     gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
-      law.weigh(event, around, gas.level.at({block_index, block.slot, index}), term);
-      for (int n = 0; n < Law::sums; ++n) total[n] += term[n];
+      model.weigh(event, around, gas.level.at({block_index, block.slot, index}), term);
+      for (int n = 0; n < EventModel::sums; ++n) total[n] += term[n];
     });
-    for (int n = 0; n < Law::sums; ++n) sums(pair * Law::sums + n) = total[n];
+    for (int n = 0; n < EventModel::sums; ++n) sums(pair * EventModel::sums + n) = total[n];
   }
 };
 
 // Blast of an event, computed from its sums.
-template <class Law>
+template <class EventModel>
 struct EventResult {
-  typename Law::Blast blast{};
+  typename EventModel::Blast blast{};
   std::uint8_t alone = 0;  // true if no cell lies within the radius
 };
 
-// Gains of the cells of a block, with a mask of the affected cells for each row.
-struct BlockGains {
-  Gain* cell_gains;
+// Deposits in the cells of a block, with a mask of the affected cells for each row.
+struct BlockDeposits {
+  Deposit* cell_deposits;
   std::uint32_t* masks;
   int block_size;
 
-  // Adds `more` to the gain of cell i of a row.
-  KOKKOS_FORCEINLINE_FUNCTION void add(int row, int i, const Gain& more) const {
-    Gain& gain = cell_gains[row * block_size + i];
+  // Adds `more` to the deposit in cell i of a row.
+  KOKKOS_FORCEINLINE_FUNCTION void add(int row, int i, const Deposit& more) const {
+    Deposit& deposit = cell_deposits[row * block_size + i];
     const std::uint32_t bit = std::uint32_t{1} << i;
-    if ((masks[row] & bit) == 0) gain = Gain{};
+    if ((masks[row] & bit) == 0) deposit = Deposit{};
     masks[row] |= bit;
-    gain += more;
+    deposit += more;
   }
-  // Calls visit(index, gain) for the affected cells of a row.
+  // Calls visit(index, deposit) for the affected cells of a row.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit(int row, const Visit& visit) const {
     for (std::uint32_t mask = masks[row]; mask != 0; mask &= mask - 1) {
       const int index = row * block_size + Kokkos::Experimental::countr_zero_builtin(mask);
-      visit(index, cell_gains[index]);
+      visit(index, cell_deposits[index]);
     }
   }
 };
 
-// Applies the gains to the cells of each block and returns their totals, [block][sum]. One team per
-// block adds up the gains of all cells, event after event, and then changes the gas.
-template <class Law>
-struct AddGains {
-  using Gas = AffectedCells<typename Law::Event>;
+// Applies the deposits to the cells of each block and returns their totals, [block][sum]. One team
+// per block adds up the deposits in all cells, event after event, and then changes the gas.
+template <class EventModel>
+struct AddDeposits {
+  using Gas = AffectedCells<typename EventModel::Event>;
 
-  Law law;
+  EventModel model;
   EventTarget target;
   Gas gas;
-  mesh::DeviceArray<const EventResult<Law>> results;
+  mesh::DeviceArray<const EventResult<EventModel>> results;
   mesh::DeviceArray<double> injected;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Team& team) const {
     const int block_index = team.league_rank();
     const mesh::OwnBlock block = gas.cells.blocks(block_index);
-    Gain* const cell_gains = gas.template value_per_cell<Gain>(team);
-    const BlockGains gains{cell_gains, gas.number_per_row(team), gas.cells.block_size()};
+    Deposit* const cell_deposits = gas.template value_per_cell<Deposit>(team);
+    const BlockDeposits deposits{cell_deposits, gas.number_per_row(team), gas.cells.block_size()};
     const auto for_rows = [&](const auto& body) {
       mesh::in_team(team, gas.rows_per_block(), body);
       team.team_barrier();
     };
-    for_rows([&](int row) { gains.masks[row] = 0; });
+    for_rows([&](int row) { deposits.masks[row] = 0; });
     for (int n = gas.begins(block_index); n < gas.begins(block_index + 1); ++n) {
-      collect_gains(team, gas.numbers(n), block_index, block, gains);
+      collect_deposits(team, gas.numbers(n), block_index, block, deposits);
       team.team_barrier();
     }
     for_rows([&](int row) {
-      gains.visit(row, [&](int index, Gain& gain) {
-        apply_gain({block_index, block.slot, index}, gain);
+      deposits.visit(row, [&](int index, Deposit& deposit) {
+        apply_deposit({block_index, block.slot, index}, deposit);
       });
     });
-    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(block_index, gains); });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(block_index, deposits); });
   }
 
  private:
-  // Adds an event's gains to the cells of a block.
-  KOKKOS_INLINE_FUNCTION void collect_gains(const mesh::Team& team, int number, int block_index,
-                                            const mesh::OwnBlock& block,
-                                            const BlockGains& gains) const {
+  // Adds an event's deposits to the cells of a block.
+  KOKKOS_INLINE_FUNCTION void collect_deposits(const mesh::Team& team, int number, int block_index,
+                                               const mesh::OwnBlock& block,
+                                               const BlockDeposits& deposits) const {
     const int N = gas.cells.block_size();
-    const typename Law::Event& event = gas.events(number);
+    const typename EventModel::Event& event = gas.events(number);
     if (results(number).alone) {
       if (!gas.is_host(event, block)) return;
       Kokkos::single(Kokkos::PerTeam(team), [&] {
         const mesh::Cell host{block_index, block.slot, gas.host(event, block)};
         const CellAround around =
             gas.periods.cell_around(event.region, gas.cells.centre(host), gas.level.cell_volume);
-        gains.add(host.index / N, host.index % N,
-                  law.gain_of_host(event, around, gas.level.at(host)));
+        deposits.add(host.index / N, host.index % N,
+                     model.deposit_in_host(event, around, gas.level.at(host)));
       });
       return;
     }
@@ -277,34 +277,34 @@ struct AddGains {
     gas.for_rows(team, bounds, [&](int j, int k) {
       const int row = k * N + j;
       gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
-        gains.add(row, index - row * N,
-                  law.gain(event, results(number).blast, around,
-                           gas.level.at({block_index, block.slot, index})));
+        deposits.add(row, index - row * N,
+                     model.deposit(event, results(number).blast, around,
+                                   gas.level.at({block_index, block.slot, index})));
       });
     });
   }
 
-  // Applies a gain to a cell and sets gain.floor_energy to the energy that the pressure floor
+  // Applies a deposit to a cell and sets deposit.floor_energy to the energy that the pressure floor
   // added. Added mass has the passive-scalar concentrations of the cell, because stars store none.
-  KOKKOS_INLINE_FUNCTION void apply_gain(const mesh::Cell& cell, Gain& gain) const {
+  KOKKOS_INLINE_FUNCTION void apply_deposit(const mesh::Cell& cell, Deposit& deposit) const {
     const hydro::GasCell here = gas.level.at(cell);
     const double before = here.density();
-    gain.floor_energy = here.add(gain.mass, gain.momentum, gain.energy);
+    deposit.floor_energy = here.add(deposit.mass, deposit.momentum, deposit.energy);
     const double growth = here.density() / before;
     for (int n = 0; n < target.passive.count; ++n) here[target.passive.first + n] *= growth;
-    if (target.metals >= 0) here[target.metals] += gain.metals;
-    if (target.ejecta >= 0) here[target.ejecta] += gain.mass;
+    if (target.metals >= 0) here[target.metals] += deposit.metals;
+    if (target.ejecta >= 0) here[target.ejecta] += deposit.mass;
   }
 
-  KOKKOS_INLINE_FUNCTION void add_up(int block_index, const BlockGains& gains) const {
+  KOKKOS_INLINE_FUNCTION void add_up(int block_index, const BlockDeposits& deposits) const {
     double sum[InjectedSums::k_sums] = {};
     for (int row = 0; row < gas.rows_per_block(); ++row)
-      gains.visit(row, [&](int, const Gain& gain) {
-        sum[InjectedSums::k_mass] += gain.mass;
-        for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += gain.momentum[d];
-        sum[InjectedSums::k_energy] += gain.energy;
-        sum[InjectedSums::k_metals] += gain.metals;
-        sum[InjectedSums::k_floor_energy] += gain.floor_energy;
+      deposits.visit(row, [&](int, const Deposit& deposit) {
+        sum[InjectedSums::k_mass] += deposit.mass;
+        for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += deposit.momentum[d];
+        sum[InjectedSums::k_energy] += deposit.energy;
+        sum[InjectedSums::k_metals] += deposit.metals;
+        sum[InjectedSums::k_floor_energy] += deposit.floor_energy;
       });
     for (int n = 0; n < InjectedSums::k_sums; ++n)
       injected(std::int64_t{block_index} * InjectedSums::k_sums + n) = sum[n];
@@ -312,11 +312,11 @@ struct AddGains {
 };
 
 // Returns the sums over the cells of this rank's blocks, to be sent to the owners of the events.
-template <class Law>
-BlockEventSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-                          const ReceivedEvents<typename Law::Event>& reaching,
+template <class EventModel>
+BlockEventSums sum_blocks(mesh::Mesh& mesh, const EventModel& model, const EventTarget& target,
+                          const ReceivedEvents<typename EventModel::Event>& reaching,
                           const std::vector<AffectedBlocks>& touched) {
-  BlockEventSums parts(Law::sums);
+  BlockEventSums parts(EventModel::sums);
   for_affected_levels(
       mesh, target, reaching, touched, [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto block_event_pairs = static_cast<std::int64_t>(here.events.size());
@@ -324,9 +324,9 @@ BlockEventSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& t
         for (std::size_t b = 0; b < here.slots.size(); ++b)
           blocks.insert(blocks.end(), here.begins[b + 1] - here.begins[b],
                         static_cast<std::int32_t>(b));
-        const SumPairs<Law> kernel{
-            law, gas, mesh::to_device("blocks", blocks),
-            mesh::uninitialised<double>("sums", block_event_pairs * Law::sums)};
+        const SumPairs<EventModel> kernel{
+            model, gas, mesh::to_device("blocks", blocks),
+            mesh::uninitialised<double>("sums", block_event_pairs * EventModel::sums)};
         mesh::for_items("sum around events", block_event_pairs, kernel);
         parts.add(mesh, reaching, level, here, kernel.sums);
       });
@@ -334,26 +334,26 @@ BlockEventSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& t
 }
 
 // Events of all ranks that reach this rank's cells, and the blasts of this rank's events.
-template <class Law>
+template <class EventModel>
 struct SummedEvents {
-  using Blast = typename Law::Blast;
+  using Blast = typename EventModel::Blast;
 
-  ReceivedEvents<typename Law::Event> reaching;
+  ReceivedEvents<typename EventModel::Event> reaching;
   std::vector<AffectedBlocks> touched;
   EventSums sums;
-  std::vector<EventResult<Law>> results;  // in the order of sums.numbers
+  std::vector<EventResult<EventModel>> results;  // in the order of sums.numbers
 
   // Exchanges the events and, if any rank has one, their sums. Collective.
-  SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-               std::span<const typename Law::Event> own, EventSearch search)
+  SummedEvents(mesh::Mesh& mesh, const EventModel& model, const EventTarget& target,
+               std::span<const typename EventModel::Event> own, EventSearch search)
       : reaching(mesh, own),
         touched(find_affected_blocks(mesh, search, reaching.regions, reaching.overlaps)),
         sums(reaching.any
-                 ? sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())
-                 : EventSums{.count = Law::sums}) {
+                 ? sum_blocks(mesh, model, target, reaching, touched).add_up(mesh.communicator())
+                 : EventSums{.count = EventModel::sums}) {
     for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
-      EventResult<Law> result;
-      result.alone = !law.finish(own[sums.numbers[n]], sums.of(n), result.blast);
+      EventResult<EventModel> result;
+      result.alone = !model.finish(own[sums.numbers[n]], sums.of(n), result.blast);
       results.push_back(result);
     }
   }
@@ -368,31 +368,31 @@ struct SummedEvents {
   }
 
   // Returns the result of each event that reaches this rank. Collective.
-  std::vector<EventResult<Law>> results_of_received(const Communicator& communicator) const {
+  std::vector<EventResult<EventModel>> results_of_received(const Communicator& communicator) const {
     if (!reaching.any) return {};
-    return answer(communicator, sums, reaching, std::span<const EventResult<Law>>(results));
+    return answer(communicator, sums, reaching, std::span<const EventResult<EventModel>>(results));
   }
 };
 
 }  // namespace events
 
 // Returns the blasts of this rank's events without changing the gas, or Blast{} for an event
-// without a cell in reach. For laws with two passes: the blasts of the first become input to the
+// without a cell in reach. For models with two passes: the blasts of the first become input to the
 // events of the second. Collective.
-template <class Law>
-std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
-                                            const EventTarget& target,
-                                            std::span<const typename Law::Event> own,
-                                            EventSearch search) {
-  return events::SummedEvents<Law>(mesh, law, target, own, search).blasts(own.size());
+template <class EventModel>
+std::vector<typename EventModel::Blast> sum_events(mesh::Mesh& mesh, const EventModel& model,
+                                                   const EventTarget& target,
+                                                   std::span<const typename EventModel::Event> own,
+                                                   EventSearch search) {
+  return events::SummedEvents<EventModel>(mesh, model, target, own, search).blasts(own.size());
 }
 
 // Applies the events of all ranks to this rank's leaf cells, but not to cells under finer blocks.
-// Returns the total gains of this rank's cells. Collective.
-template <class Law>
-InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-                          std::span<const typename Law::Event> own, EventSearch search) {
-  const events::SummedEvents<Law> summed(mesh, law, target, own, search);
+// Returns the total deposits in this rank's cells. Collective.
+template <class EventModel>
+InjectedSums apply_events(mesh::Mesh& mesh, const EventModel& model, const EventTarget& target,
+                          std::span<const typename EventModel::Event> own, EventSearch search) {
+  const events::SummedEvents<EventModel> summed(mesh, model, target, own, search);
   InjectedSums injected;
   const auto results =
       mesh::to_device("event results", summed.results_of_received(mesh.communicator()));
@@ -400,10 +400,10 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
       mesh, target, summed.reaching, summed.touched,
       [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto blocks = static_cast<std::int64_t>(here.slots.size());
-        const events::AddGains<Law> kernel{
-            law, target, gas, results,
+        const events::AddDeposits<EventModel> kernel{
+            model, target, gas, results,
             mesh::uninitialised<double>("injected sums", blocks * InjectedSums::k_sums)};
-        gas.template for_blocks<Gain>("inject events", kernel);
+        gas.template for_blocks<Deposit>("inject events", kernel);
         const auto sums = on_host(TransferKind::numbers, kernel.injected);
         const double volume = mesh.geometry().cell_volume(level);
         for (std::int64_t b = 0; b < blocks; ++b)

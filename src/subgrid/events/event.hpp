@@ -12,7 +12,7 @@ namespace octant::subgrid {
 // or periodic images of them, lie within the radius, on any level and rank. If there are none, it
 // affects the host cell, which contains the position.
 struct EventRegion {
-  // number unique over all ranks; gains of a cell are added in the order of ids
+  // number unique over all ranks; deposits in a cell are added in the order of ids
   std::uint64_t id = 0;
   double centre[3] = {}, radius = 0.0;
   // Block with the host cell, on the rank that owns the block; -1 on other ranks.
@@ -26,12 +26,12 @@ struct CellAround {
   double volume;
 };
 
-// Changes of the gas of a cell per volume. `energy` is the total energy.
-struct Gain {
+// Change of the gas in a cell by events, per volume. `energy` is the total energy.
+struct Deposit {
   double mass = 0.0, momentum[3] = {}, energy = 0.0, metals = 0.0;
   double floor_energy = 0.0;  // energy added by the pressure floor
 
-  KOKKOS_FORCEINLINE_FUNCTION Gain& operator+=(const Gain& other) {
+  KOKKOS_FORCEINLINE_FUNCTION Deposit& operator+=(const Deposit& other) {
     mass += other.mass;
     for (int d = 0; d < 3; ++d) momentum[d] += other.momentum[d];
     energy += other.energy;
@@ -58,13 +58,13 @@ struct Periods {
                                   : displacement;
   }
 
-  // Returns the cell relative to an event.
+  // Returns a cell, given its centre, relative to an event.
   KOKKOS_FORCEINLINE_FUNCTION CellAround cell_around(const EventRegion& event,
-                                                     const mesh::DevicePosition& cell,
+                                                     const mesh::DevicePosition& cell_centre,
                                                      double volume) const {
     CellAround around{{}, 0.0, volume};
     for (int d = 2; d >= 0; --d) {  // same order of sums as in for_row_inside()
-      around.displacement[d] = nearest(d, cell[d] - event.centre[d]);
+      around.displacement[d] = nearest(d, cell_centre[d] - event.centre[d]);
       around.distance_squared += around.displacement[d] * around.displacement[d];
     }
     return around;

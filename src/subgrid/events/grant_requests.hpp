@@ -2,9 +2,9 @@
 // heating up to a maximum temperature. If the requests to a cell exceed its capacity, all are
 // reduced by the same factor.
 //
-// The physics is given by a law as for apply_events(), with requests instead of gains:
+// The physics is given by an event model as for apply_events(), with requests instead of deposits:
 //
-//   struct Law {
+//   struct EventModel {
 //     Event, Blast, sums, weigh, finish;  // as for apply_events()
 //     static constexpr int granted;
 //     // Device: request of an event to a cell within its radius; `holds`: host cell of the event.
@@ -36,17 +36,17 @@ namespace events {
 
 // Kernel in which one team per block adds up the requests to the cells, computes the granted sums,
 // [pair][term], and then changes the gas.
-template <class Law>
+template <class EventModel>
 struct GrantRequests {
-  using Gas = AffectedCells<typename Law::Event>;
+  using Gas = AffectedCells<typename EventModel::Event>;
   // Requests of all events to a cell.
   struct CellRequests {
     double total, share;  // total: sum of requests; share: granted fraction
   };
 
-  Law law;
+  EventModel model;
   Gas gas;
-  mesh::DeviceArray<const EventResult<Law>> results;
+  mesh::DeviceArray<const EventResult<EventModel>> results;
   mesh::DeviceArray<double> granted;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Team& team) const {
@@ -61,7 +61,7 @@ struct GrantRequests {
     for_cells([&](int index) { asked[index] = {0.0, 0.0}; });
     // Events are processed in sequence, the cells of an event in parallel.
     for (int n = begin; n < end; ++n) {
-      const typename Law::Event& event = gas.event(n);
+      const typename EventModel::Event& event = gas.event(n);
       const CellBounds bounds = gas.bounds(event, block);
       gas.for_rows(team, bounds, [&](int j, int k) {
         gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
@@ -73,79 +73,79 @@ struct GrantRequests {
     for_cells([&](int index) {
       const double total = asked[index].total;
       if (total == 0.0) return;
-      const double most = law.most(gas.level.at({block_index, block.slot, index}));
+      const double most = model.most(gas.level.at({block_index, block.slot, index}));
       asked[index].share = total > most ? most / total : 1.0;
     });
     mesh::in_team(team, end - begin, [&](int n) { add_up(block_index, block, begin + n, asked); });
     team.team_barrier();
     for_cells([&](int index) {
       const double given = asked[index].share * asked[index].total;
-      if (given != 0.0) law.change(gas.level.at({block_index, block.slot, index}), given);
+      if (given != 0.0) model.change(gas.level.at({block_index, block.slot, index}), given);
     });
   }
 
  private:
   KOKKOS_INLINE_FUNCTION double request(int block_index, const mesh::OwnBlock& block, int pair,
                                         int index, const CellAround& around) const {
-    const typename Law::Event& event = gas.event(pair);
+    const typename EventModel::Event& event = gas.event(pair);
     const bool holds = gas.is_host(event, block) && index == gas.host(event, block);
-    return law.request(event, results(gas.numbers(pair)).blast, around, holds,
-                       gas.level.at({block_index, block.slot, index}));
+    return model.request(event, results(gas.numbers(pair)).blast, around, holds,
+                         gas.level.at({block_index, block.slot, index}));
   }
 
   KOKKOS_INLINE_FUNCTION void add_up(int block_index, const mesh::OwnBlock& block, int pair,
                                      const CellRequests* asked) const {
-    const typename Law::Event& event = gas.event(pair);
-    double total[Law::granted] = {}, term[Law::granted];
+    const typename EventModel::Event& event = gas.event(pair);
+    double total[EventModel::granted] = {}, term[EventModel::granted];
     gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
       const double requested = request(block_index, block, pair, index, around);
-      law.grant(event, around, gas.level.at({block_index, block.slot, index}), requested,
-                asked[index].share * requested, term);
-      for (int t = 0; t < Law::granted; ++t) total[t] += term[t];
+      model.grant(event, around, gas.level.at({block_index, block.slot, index}), requested,
+                  asked[index].share * requested, term);
+      for (int t = 0; t < EventModel::granted; ++t) total[t] += term[t];
     });
-    for (int t = 0; t < Law::granted; ++t)
-      granted(std::int64_t{pair} * Law::granted + t) = total[t];
+    for (int t = 0; t < EventModel::granted; ++t)
+      granted(std::int64_t{pair} * EventModel::granted + t) = total[t];
   }
 };
 
 }  // namespace events
 
 // Result of an event: its blast and its granted sums.
-template <class Law>
+template <class EventModel>
 struct Granted {
-  typename Law::Blast blast{};
-  std::array<double, Law::granted> sums{};
+  typename EventModel::Blast blast{};
+  std::array<double, EventModel::granted> sums{};
 };
 
 // Grants the requests of the events of all ranks from this rank's leaf cells, but not from cells
 // under finer blocks. Returns the results of this rank's events, in the order of `own`. Collective.
-template <class Law>
-std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
-                                         const EventTarget& target,
-                                         std::span<const typename Law::Event> own,
-                                         EventSearch search) {
-  const events::SummedEvents<Law> summed(mesh, law, target, own, search);
-  events::BlockEventSums granted(Law::granted);
+template <class EventModel>
+std::vector<Granted<EventModel>> grant_requests(mesh::Mesh& mesh, const EventModel& model,
+                                                const EventTarget& target,
+                                                std::span<const typename EventModel::Event> own,
+                                                EventSearch search) {
+  const events::SummedEvents<EventModel> summed(mesh, model, target, own, search);
+  events::BlockEventSums granted(EventModel::granted);
   const auto results =
       mesh::to_device("event results", summed.results_of_received(mesh.communicator()));
-  using Kernel = events::GrantRequests<Law>;
+  using Kernel = events::GrantRequests<EventModel>;
   events::for_affected_levels(
       mesh, target, summed.reaching, summed.touched,
       [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto block_event_pairs = static_cast<std::int64_t>(here.events.size());
         const Kernel kernel{
-            law, gas, results,
-            mesh::uninitialised<double>("granted", block_event_pairs * Law::granted)};
+            model, gas, results,
+            mesh::uninitialised<double>("granted", block_event_pairs * EventModel::granted)};
         gas.template for_blocks<typename Kernel::CellRequests>("grant requests", kernel);
         granted.add(mesh, summed.reaching, level, here, kernel.granted);
       });
-  std::vector<Granted<Law>> outcome(own.size());
+  std::vector<Granted<EventModel>> outcome(own.size());
   if (!summed.reaching.any) return outcome;
   const events::EventSums sums = granted.add_up(mesh.communicator());
   const auto blasts = summed.blasts(own.size());
   for (std::size_t n = 0; n < own.size(); ++n) outcome[n].blast = blasts[n];
   for (std::size_t n = 0; n < sums.numbers.size(); ++n)
-    std::copy_n(sums.of(n), Law::granted, outcome[sums.numbers[n]].sums.begin());
+    std::copy_n(sums.of(n), EventModel::granted, outcome[sums.numbers[n]].sums.begin());
   return outcome;
 }
 

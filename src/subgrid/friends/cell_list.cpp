@@ -95,7 +95,7 @@ bool CellGrid::wrap(int axis, std::int64_t& coordinate) const {
 }
 
 int CellGrid::key_bits() const {
-  const std::int64_t keys = cells_[0] * cells_[1] * cells_[2] * parts_of_cell();
+  const std::int64_t keys = cells_[0] * cells_[1] * cells_[2] * subcells_of_cell();
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys - 1)));
 }
 
@@ -104,23 +104,23 @@ CellList::CellList(std::span<const Point> points, const CellGrid& grid)
   const auto count = static_cast<int>(points.size());
   std::vector<KeyedPoint> keyed(count);
   for (int n = 0; n < count; ++n)
-    keyed[n] = {static_cast<std::uint64_t>(grid.key_of_part(points[n])), n};
+    keyed[n] = {static_cast<std::uint64_t>(grid.key_of_subcell(points[n])), n};
   sort_by_key(keyed, grid.key_bits());
 
-  const auto parts = static_cast<std::uint64_t>(grid.parts_of_cell());
+  const auto subcells = static_cast<std::uint64_t>(grid.subcells_of_cell());
   // This loop is separate so that the processor overlaps many loads.
   for (int n = 0; n < count; ++n) points_[n] = points[keyed[n].point];
   for (int n = 0; n < count; ++n) {
     order_[n] = keyed[n].point;
     if (n > 0 && keyed[n].key == keyed[n - 1].key) continue;
-    const auto key = static_cast<std::int64_t>(keyed[n].key / parts);
+    const auto key = static_cast<std::int64_t>(keyed[n].key / subcells);
     if (keys_.empty() || keys_.back() != key) {
       keys_.push_back(key);
-      first_clumps_.push_back(static_cast<int>(begins_.size()));
+      first_subcells_.push_back(static_cast<int>(begins_.size()));
     }
     begins_.push_back(n);
   }
-  first_clumps_.push_back(static_cast<int>(begins_.size()));
+  first_subcells_.push_back(static_cast<int>(begins_.size()));
   begins_.push_back(count);
   keys_.push_back(std::numeric_limits<std::int64_t>::max());
 }

@@ -30,23 +30,23 @@ class CellGrid {
   // An axis with an extent below `width` has one cell. `box` contains all points.
   CellGrid(const Box& box, const Linking& linking, double width);
 
-  // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`. Returns false and
-  // leaves cells undivided if that requires more than k_max_parts parts along an axis.
+  // Divides each cell into parts^3 subcells with a diagonal of at most `diagonal`. Returns false
+  // and leaves cells undivided if that requires more than k_max_parts subcells along an axis.
   bool divide_cells(double diagonal);
-  // Number of parts of each cell.
-  int parts_of_cell() const { return parts_ * parts_ * parts_; }
+  // Number of subcells of each cell.
+  int subcells_of_cell() const { return parts_ * parts_ * parts_; }
 
-  // Key of the cell times parts_of_cell(), plus the number of the part.
-  std::int64_t key_of_part(const Point& point) const {
+  // Key of the cell times subcells_of_cell(), plus the number of the subcell.
+  std::int64_t key_of_subcell(const Point& point) const {
     CellIndices cell_index;
-    int part = 0;
+    int subcell = 0;
     for (int d = 2; d >= 0; --d) {
       const double exact = (point[d] - lower_[d]) * per_length_[d];
       cell_index[d] = std::min(static_cast<std::int64_t>(exact), cells_[d] - 1);
       const double beyond = exact - static_cast<double>(cell_index[d]);
-      part = part * parts_ + std::min(static_cast<int>(beyond * parts_), parts_ - 1);
+      subcell = subcell * parts_ + std::min(static_cast<int>(beyond * parts_), parts_ - 1);
     }
-    return key(cell_index) * parts_of_cell() + part;
+    return key(cell_index) * subcells_of_cell() + subcell;
   }
   // Key of a cell.
   std::int64_t key(const CellIndices& cell_index) const {
@@ -65,7 +65,7 @@ class CellGrid {
   std::int64_t cells(int axis) const { return cells_[axis]; }
   // True for a periodic axis.
   bool periodic(int axis) const { return periodic_[axis]; }
-  // Number of bits of the keys that key_of_part() returns.
+  // Number of bits of the keys that key_of_subcell() returns.
   int key_bits() const;
 
  private:
@@ -77,7 +77,7 @@ class CellGrid {
   int parts_ = 1;
 };
 
-// Points sorted by cells and, within cells, by parts. A clump is the set of points in one part.
+// Points sorted by cells and, within cells, by subcells. Only occupied subcells are stored.
 class CellList {
  public:
   // O(points) for a given number of bits of keys.
@@ -86,24 +86,24 @@ class CellList {
   int cells() const { return static_cast<int>(keys_.size()) - 1; }  // number of occupied cells
   // Keys of the occupied cells, ascending. A larger sentinel follows the last key.
   std::span<const std::int64_t> keys() const { return {keys_.data(), keys_.size() - 1}; }
-  // Number of clumps.
-  int clumps() const { return static_cast<int>(begins_.size()) - 1; }
-  // First clump of a cell; its clumps are first_clump(cell), ..., first_clump(cell + 1) - 1.
-  int first_clump(int cell) const { return first_clumps_[cell]; }
-  // First point of a clump; its points are begin(clump), ..., begin(clump + 1) - 1 of points().
-  int begin(int clump) const { return begins_[clump]; }
-  // All points, in the order of cells and clumps.
+  // Number of occupied subcells.
+  int subcells() const { return static_cast<int>(begins_.size()) - 1; }
+  // First occupied subcell of a cell; the last one is first_subcell(cell + 1) - 1.
+  int first_subcell(int cell) const { return first_subcells_[cell]; }
+  // First point of a subcell in points(); the last one is begin(subcell + 1) - 1.
+  int begin(int subcell) const { return begins_[subcell]; }
+  // All points, in the order of cells and subcells.
   std::span<const Point> points() const { return points_; }
   std::span<const int> order() const { return order_; }  // input index of each point
 
-  // Points of a clump.
-  std::span<const Point> points(int clump) const {
-    return points().subspan(begin(clump), begin(clump + 1) - begin(clump));
+  // Points of a subcell.
+  std::span<const Point> points(int subcell) const {
+    return points().subspan(begin(subcell), begin(subcell + 1) - begin(subcell));
   }
 
  private:
   std::vector<std::int64_t> keys_;
-  std::vector<int> first_clumps_, begins_, order_;
+  std::vector<int> first_subcells_, begins_, order_;
   std::vector<Point> points_;
 };
 
@@ -162,9 +162,9 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
 }
 
 // Finds groups by linked cells (Hockney & Eastwood 1988, 8-4-1) as wide as the linking length:
-// O(points). If the criterion is the distance alone, parts of cells contain only mutual friends,
-// and pairs of clumps that are already linked are skipped, so dense clumps cost no more. Otherwise
-// all pairs in touching cells are tested.
+// O(points). If the criterion is the distance alone, subcells contain only mutual friends, and
+// pairs of subcells that are already linked are skipped, so dense ones cost no more. Otherwise all
+// pairs in touching cells are tested.
 template <class Criterion>
 std::vector<int> by_cells(std::span<const Point> points, const Linking& linking,
                           const Criterion& criterion) {
@@ -173,7 +173,8 @@ std::vector<int> by_cells(std::span<const Point> points, const Linking& linking,
   check_points(points, box, linking);
   if (points.empty()) return {};
   CellGrid grid(box, linking, k_rounding * linking.length);
-  const bool clumps_are_friends = Criterion::k_distance_alone && grid.divide_cells(linking.length);
+  // True if all points of a subcell are mutual friends.
+  const bool subcells_are_linked = Criterion::k_distance_alone && grid.divide_cells(linking.length);
   const CellList list(points, grid);
   const std::span<const int> order = list.order();
   Groups groups(static_cast<int>(points.size()));
@@ -183,8 +184,8 @@ std::vector<int> by_cells(std::span<const Point> points, const Linking& linking,
     if (squared <= linking.length * linking.length && criterion(order[a], order[b], squared))
       groups.unite(a, b);
   };
-  const auto link_clumps = [&](int a, int b) {
-    if (clumps_are_friends) {
+  const auto link_subcells = [&](int a, int b) {
+    if (subcells_are_linked) {
       if (groups.root(list.begin(a)) == groups.root(list.begin(b))) return;
       if (any_near(list.points(a), list.points(b), linking))
         groups.unite(list.begin(a), list.begin(b));
@@ -194,18 +195,19 @@ std::vector<int> by_cells(std::span<const Point> points, const Linking& linking,
     }
   };
 
-  for (int clump = 0; clump < list.clumps(); ++clump)
-    for (int n = list.begin(clump); n < list.begin(clump + 1); ++n) {
-      if (clumps_are_friends) groups.unite(list.begin(clump), n);
+  for (int subcell = 0; subcell < list.subcells(); ++subcell)
+    for (int n = list.begin(subcell); n < list.begin(subcell + 1); ++n) {
+      if (subcells_are_linked) groups.unite(list.begin(subcell), n);
       else
-        for (int m = n + 1; m < list.begin(clump + 1); ++m) link_points(n, m);
+        for (int m = n + 1; m < list.begin(subcell + 1); ++m) link_points(n, m);
     }
   for (int cell = 0; cell < list.cells(); ++cell)
-    for (int a = list.first_clump(cell); a < list.first_clump(cell + 1); ++a)
-      for (int b = a + 1; b < list.first_clump(cell + 1); ++b) link_clumps(a, b);
+    for (int a = list.first_subcell(cell); a < list.first_subcell(cell + 1); ++a)
+      for (int b = a + 1; b < list.first_subcell(cell + 1); ++b) link_subcells(a, b);
   for_each_touching_pair(list, grid, [&](int cell, int other) {
-    for (int a = list.first_clump(cell); a < list.first_clump(cell + 1); ++a)
-      for (int b = list.first_clump(other); b < list.first_clump(other + 1); ++b) link_clumps(a, b);
+    for (int a = list.first_subcell(cell); a < list.first_subcell(cell + 1); ++a)
+      for (int b = list.first_subcell(other); b < list.first_subcell(other + 1); ++b)
+        link_subcells(a, b);
   });
   return groups.labels(order);
 }

@@ -97,7 +97,7 @@ Routed<Presence> CopyFinder::presences() const {
   std::vector<int> homes;
   for (int cell = 0; cell < list_.cells(); ++cell) {
     const std::int64_t key = list_.keys()[cell];
-    const Box box = bounding_box(list_.points(list_.first_clump(cell)));
+    const Box box = bounding_box(list_.points(list_.first_subcell(cell)));
     for (const std::int64_t touched : touched_cells(key)) {
       if (touched != key && !may_be_near(box, grid_.box(touched), wider)) continue;
       announced.push_back({touched, key, box});
@@ -139,8 +139,8 @@ Copies CopyFinder::send(const std::vector<CopyRequest>& requests) const {
   std::vector<std::pair<int, int>> sent;  // rank, and index of the body
   for (const CopyRequest& request : requests) {
     const auto found = std::lower_bound(list_.keys().begin(), list_.keys().end(), request.cell);
-    const int clump = list_.first_clump(static_cast<int>(found - list_.keys().begin()));
-    for (int n = list_.begin(clump); n < list_.begin(clump + 1); ++n)
+    const int subcell = list_.first_subcell(static_cast<int>(found - list_.keys().begin()));
+    for (int n = list_.begin(subcell); n < list_.begin(subcell + 1); ++n)
       if (may_be_near({list_.points()[n], list_.points()[n]}, request.box, linking_))
         sent.emplace_back(request.rank, list_.order()[n]);
   }

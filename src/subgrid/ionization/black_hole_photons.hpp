@@ -19,7 +19,7 @@ namespace octant::subgrid::ionization {
 // and the bolometric correction of 4.2 at 1450 Angstrom (Runnoe, Brotherton & Shang 2012, MNRAS
 // 422, 478), the fraction below 1 keV is 0.39.
 struct HoleSpectrum {
-  double fraction = 0.0;  // of the luminosity, from 13.6 eV to `most`
+  double fraction = 0.0;  // fraction of the luminosity from 13.6 eV to `most`
   double index = 1.7;     // luminosity per frequency ~ frequency^-index
   double most = 1e3;      // highest photon energy in eV
 };

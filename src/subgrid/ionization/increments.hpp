@@ -51,7 +51,7 @@ struct Contents {
   CellMetals metals{};
 };
 
-// Unknowns and the atoms that are left. HI and HeI are not computed as differences from the nuclei,
+// Unknowns and the neutral atoms. HI and HeI are not computed as differences from the nuclei,
 // which would have few digits in ionised gas.
 struct Densities {
   double y[k_unknowns];  // HII, HeII and HeIII per cm^3, thermal energy in erg/cm^3
@@ -63,7 +63,7 @@ struct Densities {
     for (int n = 0; n < k_unknowns; ++n) y[n] += d[n];
     HI -= d[0];
     HeI -= d[1] + d[2];
-    // HeI is not an unknown, and has rounding errors of the ions of helium as well.
+    // HeI is the only density that both helium ions change, which adds their rounding errors.
     constexpr double rounding = -1e-12;
     const double hydrogen = rounding * absolute(d[0]);
     const double helium = rounding * (absolute(d[1]) + absolute(d[2]));
@@ -92,12 +92,12 @@ struct Densities {
 // State with what follows from it.
 struct GasState {
   double y[k_unknowns];
-  double atoms[3];  // HI, HeI and HeII per cm^3
+  double absorbers[3];  // species that can be ionised: HI, HeI and HeII per cm^3
   double electrons, particles, temperature;
 
   KOKKOS_INLINE_FUNCTION GasState(const Photochemistry& chemistry, const Contents& cell,
                                   const Densities& of)
-      : atoms{of.HI, of.HeI, of.y[1]} {
+      : absorbers{of.HI, of.HeI, of.y[1]} {
     for (int n = 0; n < k_unknowns; ++n) y[n] = of.y[n];
     electrons = y[0] + (y[1] + 2.0 * y[2]);
     particles = cell.hydrogen + cell.helium + electrons;
@@ -118,7 +118,7 @@ class Increments {
 
   KOKKOS_INLINE_FUNCTION Increments(const Photochemistry& chemistry, const Contents& cell,
                                     const GasRates& rates, const GasState& gas, double time) {
-    // Changes of atoms into the next higher ion, with derivatives by ions and ln T.
+    // Changes of absorbers into the next higher ion, with derivatives by ions and ln T.
     double flow[3], by[3][k_unknowns];
     react_with_electrons(rates, gas, time, flow, by);
     for (int r = k_heated; r < k_changes; ++r) {
@@ -152,12 +152,13 @@ class Increments {
   // erg cm^3 s^-1.
   Rate carried_[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
 
-  // Adds derivatives by atoms to those by ions.
-  KOKKOS_FORCEINLINE_FUNCTION static void add_by_atoms(const double (&by_atom)[3],
-                                                       double (&by)[k_unknowns]) {
-    by[0] -= by_atom[0];
-    by[1] += by_atom[2] - by_atom[1];
-    by[2] -= by_atom[1];
+  // Adds derivatives by the absorbers, which are functions of the ions (HI and HeI decrease if
+  // their ions increase; HeII is an ion itself), to the derivatives by the ions.
+  KOKKOS_FORCEINLINE_FUNCTION static void add_absorber_derivatives(const double (&d_absorber)[3],
+                                                                   double (&by)[k_unknowns]) {
+    by[0] -= d_absorber[0];
+    by[1] += d_absorber[2] - d_absorber[1];
+    by[2] -= d_absorber[1];
   }
 
   // Collisional ionisation less recombination.
@@ -168,14 +169,14 @@ class Increments {
     const double charge_time = time * gas.electrons;
     for (int s = 0; s < 3; ++s) {
       const Rate up = rates.ionization[s], down = rates.recombination[s];
-      const double per_electron = time * (up.value * gas.atoms[s] - down.value * gas.y[s]);
+      const double per_electron = time * (up.value * gas.absorbers[s] - down.value * gas.y[s]);
       flow[s] = gas.electrons * per_electron;
       for (int n = 0; n < 3; ++n) by[s][n] = charge(n) * per_electron;
-      by[s][k_energy] = charge_time * (up.slope * gas.atoms[s] - down.slope * gas.y[s]);
+      by[s][k_energy] = charge_time * (up.slope * gas.absorbers[s] - down.slope * gas.y[s]);
       by[s][s] -= charge_time * down.value;
-      double by_atom[3] = {0.0, 0.0, 0.0};
-      by_atom[s] = charge_time * up.value;
-      add_by_atoms(by_atom, by[s]);
+      double d_absorber[3] = {0.0, 0.0, 0.0};
+      d_absorber[s] = charge_time * up.value;
+      add_absorber_derivatives(d_absorber, by[s]);
     }
   }
 
@@ -220,15 +221,15 @@ class Increments {
     const double length = chemistry.light_speed * time;
     for (int g = 0; g < chemistry.groups; ++g) {
       const double* sigma = chemistry.group[g].cross_section;
-      passing[g] =
-          -length * (sigma[0] * gas.atoms[0] + sigma[1] * gas.atoms[1] + sigma[2] * gas.atoms[2]);
+      passing[g] = -length * (sigma[0] * gas.absorbers[0] + sigma[1] * gas.absorbers[1] +
+                              sigma[2] * gas.absorbers[2]);
     }
     double depth[k_photon_groups];
     for (int g = 0; g < k_photon_groups; ++g) depth[g] = -passing[g];
     const auto take_exponential = [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); };
     transform<4>(passing, take_exponential);
     if (chemistry.groups > 4) transform<4>(passing + 4, take_exponential);
-    double by_atom[3][3] = {}, heated_by[3] = {0.0, 0.0, 0.0};
+    double d_absorber[3][3] = {}, heated_by[3] = {0.0, 0.0, 0.0};
     for (int g = 0; g < chemistry.groups; ++g) {
       const PhotoGroup& group = chemistry.group[g];
       const double emitted = value[k_emitted + g];
@@ -239,35 +240,35 @@ class Increments {
       double q[3], heat = 0.0, absorbed_by[3];
       for (int s = 0; s < 3; ++s) {
         q[s] = length * group.cross_section[s];
-        heat += group.excess[s] * q[s] * gas.atoms[s];
+        heat += group.excess[s] * q[s] * gas.absorbers[s];
       }
       for (int s = 0; s < 3; ++s) {
-        const double per_photon = q[s] * gas.atoms[s];
+        const double per_photon = q[s] * gas.absorbers[s];
         flow[s] += per_photon * mean;
-        by_atom[s][s] += q[s] * mean;
-        for (int t = 0; t < 3; ++t) by_atom[s][t] += per_photon * (mean_slope * q[t]);
+        d_absorber[s][s] += q[s] * mean;
+        for (int t = 0; t < 3; ++t) d_absorber[s][t] += per_photon * (mean_slope * q[t]);
         heated_by[s] += q[s] * (group.excess[s] * mean + heat * mean_slope);
         absorbed_by[s] = q[s] * (mean + depth[g] * mean_slope);
       }
       value[k_absorbed + g] = depth[g] * mean;
       value[k_heated] += heat * mean;
-      add_by_atoms(absorbed_by, slope[k_absorbed + g]);
+      add_absorber_derivatives(absorbed_by, slope[k_absorbed + g]);
       if (emitted > 0.0) absorb_emitted(g, q, heat, depth[g], of.psi, gas, by);
     }
     if (chemistry.has_background)
-      expose(chemistry.background, cell.background * time, gas, flow, by_atom, heated_by);
-    for (int s = 0; s < 3; ++s) add_by_atoms(by_atom[s], by[s]);
-    add_by_atoms(heated_by, slope[k_heated]);
+      expose(chemistry.background, cell.background * time, gas, flow, d_absorber, heated_by);
+    for (int s = 0; s < 3; ++s) add_absorber_derivatives(d_absorber[s], by[s]);
+    add_absorber_derivatives(heated_by, slope[k_heated]);
   }
 
   // Ionisation and heating by the ultraviolet background, which is not attenuated in the cell.
   KOKKOS_FORCEINLINE_FUNCTION void expose(const cooling::PhotoRates& rates, double time,
                                           const GasState& gas, double (&flow)[3],
-                                          double (&by_atom)[3][3], double (&heated_by)[3]) {
+                                          double (&d_absorber)[3][3], double (&heated_by)[3]) {
     for (int s = 0; s < 3; ++s) {
-      flow[s] += time * rates.ionization[s] * gas.atoms[s];
-      by_atom[s][s] += time * rates.ionization[s];
-      value[k_heated] += time * rates.heating[s] * gas.atoms[s];
+      flow[s] += time * rates.ionization[s] * gas.absorbers[s];
+      d_absorber[s][s] += time * rates.ionization[s];
+      value[k_heated] += time * rates.heating[s] * gas.absorbers[s];
       heated_by[s] += time * rates.heating[s];
     }
   }
@@ -278,7 +279,7 @@ class Increments {
                                                   double (&by)[3][k_unknowns]) {
     for (int n = 0; n < k_unknowns; ++n) {
       const double mean = psi * slope[k_emitted + g][n];
-      for (int s = 0; s < 3; ++s) by[s][n] += q[s] * gas.atoms[s] * mean;
+      for (int s = 0; s < 3; ++s) by[s][n] += q[s] * gas.absorbers[s] * mean;
       slope[k_absorbed + g][n] += depth * mean;
       slope[k_heated][n] += heat * mean;
     }
@@ -288,14 +289,14 @@ class Increments {
   KOKKOS_FORCEINLINE_FUNCTION void lose_heat(const Photochemistry& chemistry, const GasRates& rates,
                                              const GasState& gas, double time) {
     Rate per_electron{0.0, 0.0};
-    double by[k_unknowns] = {0.0, 0.0, 0.0, 0.0}, by_atom[3];
+    double by[k_unknowns] = {0.0, 0.0, 0.0, 0.0}, d_absorber[3];
     for (int s = 0; s < 3; ++s) {
       const Rate ion_loss = rates.ion_loss[s] + carried_[s];
-      per_electron = per_electron + gas.atoms[s] * rates.atom_loss[s] + gas.y[s] * ion_loss;
+      per_electron = per_electron + gas.absorbers[s] * rates.atom_loss[s] + gas.y[s] * ion_loss;
       by[s] = gas.electrons * ion_loss.value;
-      by_atom[s] = gas.electrons * rates.atom_loss[s].value;
+      d_absorber[s] = gas.electrons * rates.atom_loss[s].value;
     }
-    add_by_atoms(by_atom, by);
+    add_absorber_derivatives(d_absorber, by);
     // The population of the metastable level saturates at about 3110 electrons per cm^3 (Kingdon &
     // Ferland 1995, ApJ 442, 714).
     constexpr double critical = 3110.0;

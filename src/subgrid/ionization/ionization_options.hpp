@@ -41,11 +41,11 @@ struct IonizationOptions {
   std::string uv_background;  // file of rates
   cooling::Shielding self_shielding = cooling::Shielding::none;
   double optical_edge = 0.0;         // lowest energy of optical photons in eV; 0: none
-  double dust_opacity = 1000.0;      // of optical photons at solar metallicity in cm^2 per g of gas
-  double dust_exponent = 1.0;        // of the metallicity
+  double dust_opacity = 1000.0;      // cm^2 per g of gas for optical photons, at solar metallicity
+  double dust_exponent = 1.0;        // exponent of the metallicity in the dust opacity
   std::string metal_table;           // file of cooling rates
   double initial_metallicity = 0.0;  // in solar units
-  double redshift = 0.0;             // of the background and of metal cooling without cosmology
+  double redshift = 0.0;  // redshift of the background and of metal cooling without cosmology
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);

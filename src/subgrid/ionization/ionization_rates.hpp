@@ -56,8 +56,8 @@ struct Rate {
 };
 
 // Fits of Hui & Gnedin to recombination in lambda = 2 T_s / T, with the ionisation temperature T_s:
-//   coefficient lambda^power (1 + y)^-outer,  y = (lambda / scale)^inner,
-// where that to cooling is per temperature.
+//   coefficient lambda^power (1 + y)^-outer,  y = (lambda / scale)^inner.
+// The fit to recombination cooling is divided by the temperature.
 struct RecombinationFit {
   double coefficient, power, log_scale, inner, outer;
 
@@ -69,9 +69,9 @@ struct RecombinationFit {
   KOKKOS_FORCEINLINE_FUNCTION double log_shape(double log_lambda, double log_one_plus_y) const {
     return power * log_lambda - outer * log_one_plus_y;
   }
-  // Value, `scale` times as large, with its derivative by ln T; `shape` is value / coefficient.
-  KOKKOS_FORCEINLINE_FUNCTION Rate rate(double scale, double shape, double y) const {
-    const double value = scale * coefficient * shape;
+  // Value times `multiplier`, with its derivative by ln T; `shape` is value / coefficient.
+  KOKKOS_FORCEINLINE_FUNCTION Rate rate(double multiplier, double shape, double y) const {
+    const double value = multiplier * coefficient * shape;
     return {value, value * (inner * outer * y / (1.0 + y) - power)};
   }
 };

@@ -9,7 +9,7 @@ namespace octant::subgrid::ionization {
 // Metals of a cell.
 struct CellMetals {
   double amount = 0.0;           // n_H^2 times the metallicity in solar units, in cm^-6
-  cooling::TablePosition row{};  // of the hydrogen density in the table
+  cooling::TablePosition row{};  // position of the hydrogen density in the table
 };
 
 // Net cooling rate of metals of solar abundance over n_H^2 at a temperature in K, in erg cm^3 s^-1,

@@ -109,10 +109,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_possible(const Photochemistry& chemistry, co
 
 // Result of a substep.
 struct Substep {
-  bool is_found;  // the implicit equations are solved
-  double error;   // relative to the tolerance
+  bool is_found;  // true if the implicit equations are solved
+  double error;   // estimated error over the tolerance
   Densities gas;
-  double change[k_changes];  // from k_heated
+  double change[k_changes];  // changes; only those from k_heated on are set
 };
 
 // Changes linearised about the last iterate, whose correction is d.
@@ -151,15 +151,17 @@ KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Conte
 KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Contents& cell,
                                        const Densities& start, const GasRates& rates_0,
                                        double time) {
-  constexpr int most = 15;         // iterations
-  constexpr double precise = 0.1;  // of the tolerance; the rest is its square
+  constexpr int max_iterations = 15;
+  // Newton's iteration ends if the correction is below this part of the tolerance, because the
+  // remaining error is of second order in the correction.
+  constexpr double max_correction = 0.1;
   Substep step;
   step.is_found = false;
   step.error = 0.0;
   step.gas = start;
   double first[k_changes];
   GasRates latest;
-  for (int iteration = 0; iteration < most; ++iteration) {
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
     const GasState gas(chemistry, cell, step.gas);
     if (iteration > 0 && !(chemistry.temperature > 0.0))
       latest = GasRates(gas.temperature, chemistry.on_the_spot);
@@ -179,7 +181,7 @@ KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Co
                is_cool = step.gas.y[k_energy] >= 0.1 * gas.y[k_energy];
     if (!is_cool) step.gas.y[k_energy] = 0.1 * gas.y[k_energy];
     if (!is_inside || !is_cool) continue;
-    if (!(relative_size(chemistry, cell, step.gas, d) <= precise)) continue;
+    if (!(relative_size(chemistry, cell, step.gas, d) <= max_correction)) continue;
     linearize(f, d, step.change);
     if (!is_possible(chemistry, cell, step.change)) continue;
     step.is_found = true;

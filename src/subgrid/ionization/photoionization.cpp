@@ -58,9 +58,9 @@ struct CellLaw {
   double energy_unit;             // erg cm^-3
   double per_volume;              // cm^-3 over the number density in code units
   double share[k_all_groups];     // photons over the ionising photons of a source
-  double momentum[k_all_groups];  // of a photon over c', or 0 without radiation pressure
+  double momentum[k_all_groups];  // momentum of a photon over c', or 0 without radiation pressure
   int optical;                    // number of the optical group; -1: none
-  double optical_energy;          // of its photons, in code units
+  double optical_energy;          // energy of an optical photon, in code units
   double dust, dust_exponent;     // absorption by dust over density and metallicity^exponent
   double seconds, dt;
   double least_temperature;  // K

@@ -18,8 +18,8 @@ constexpr auto names_of(SpectrumKind) {
 // Spectrum of sources.
 struct Spectrum {
   SpectrumKind kind = SpectrumKind::black_body;
-  double temperature = 1e5;  // of a black body in K
-  double index = 2.0;        // of a power law: luminosity per frequency ~ frequency^-index
+  double temperature = 1e5;  // temperature of a black body in K
+  double index = 2.0;        // exponent of a power law: luminosity per frequency ~ frequency^-index
 };
 
 // Groups with the averages and shares of one spectrum.
@@ -57,8 +57,9 @@ struct OpticalPhotons {
   double per_ionizing_photon = 0.0, energy = 0.0;
 };
 
-// Optical photons of sources with a spectrum. Monochromatic ones have the energy `low`, and are as
-// many as those of each group. Throws InputError if `low` is not below edges[0].
+// Returns the optical photons of sources with a spectrum. If it is monochromatic, they have the
+// energy `low`, and their number is that of the photons of one ionising group. Throws InputError if
+// `low` is not positive and below edges[0].
 OpticalPhotons make_optical_photons(double low, const std::vector<double>& edges,
                                     const Spectrum& spectrum);
 

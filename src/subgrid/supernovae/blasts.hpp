@@ -1,4 +1,4 @@
-// Event laws (apply_events.hpp) for supernova feedback.
+// Event models of supernova feedback (kinetic, stochastic thermal, mechanical) for apply_events().
 #pragma once
 
 #include <algorithm>
@@ -78,28 +78,28 @@ struct KineticBlast {
     return true;
   }
 
-  // Returns the gain per volume of a cell within the radius.
-  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
-                                   const hydro::GasCell&) const {
-    Gain gain;
+  // Returns the deposit per volume in a cell within the radius.
+  KOKKOS_INLINE_FUNCTION Deposit deposit(const Event& event, const Blast& blast,
+                                         const CellAround& cell, const hydro::GasCell&) const {
+    Deposit deposit;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
       const double q = distance(event, cell, d);
       const double v = blast.speed * (q - blast.mean[d]) + event.velocity[d];
-      gain.momentum[d] = blast.density * v;
+      deposit.momentum[d] = blast.density * v;
       square += v * v;
     }
-    gain.mass = blast.density;
-    gain.energy = 0.5 * blast.density * square + blast.thermal;
-    gain.metals = event.metals * blast.density;
-    return gain;
+    deposit.mass = blast.density;
+    deposit.energy = 0.5 * blast.density * square + blast.thermal;
+    deposit.metals = event.metals * blast.density;
+    return deposit;
   }
 
-  // Returns the gain per volume of the cell that contains the star, if no cell is in the radius.
-  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
-                                           const hydro::GasCell& gas) const {
+  // Returns the deposit per volume in the cell that contains the star, if no cell is in the radius.
+  KOKKOS_INLINE_FUNCTION Deposit deposit_in_host(const Event& event, const CellAround& cell,
+                                                 const hydro::GasCell& gas) const {
     const Blast heat{event.mass / cell.volume, event.energy / cell.volume, 0.0, {}};
-    return gain(event, heat, cell, gas);
+    return deposit(event, heat, cell, gas);
   }
 };
 
@@ -136,30 +136,30 @@ struct StochasticBlast {
     return true;
   }
 
-  // Returns the gain per volume of a cell. The random choice depends only on the seed, the step,
+  // Returns the deposit per volume in a cell. The random choice depends only on the seed, the step,
   // the event id and the position of the cell relative to the event.
-  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
-                                   const hydro::GasCell& gas) const {
+  KOKKOS_INLINE_FUNCTION Deposit deposit(const Event& event, const Blast& blast,
+                                         const CellAround& cell, const hydro::GasCell& gas) const {
     const RandomStream random(seed, event.region.id, step);
     const bool hit = blast.chance >= 1.0 || random.uniform(number_of(cell)) < blast.chance;
     return ejecta(event, 1.0 / blast.volume, hit ? blast.heat * gas.density() : 0.0);
   }
 
-  // Returns the gain per volume of the cell that contains the star, if no cell is in the radius.
+  // Returns the deposit per volume in the cell that contains the star, if no cell is in the radius.
   // This cell is always heated, by the whole energy.
-  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
-                                           const hydro::GasCell&) const {
+  KOKKOS_INLINE_FUNCTION Deposit deposit_in_host(const Event& event, const CellAround& cell,
+                                                 const hydro::GasCell&) const {
     return ejecta(event, 1.0 / cell.volume, event.energy / cell.volume);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static Gain ejecta(const Event& event, double per_volume, double heat) {
-    Gain gain;
-    gain.mass = event.mass * per_volume;
-    gain.metals = event.metals * gain.mass;
-    for (int d = 0; d < 3; ++d) gain.momentum[d] = gain.mass * event.velocity[d];
-    gain.energy = energy_of_motion(event) * per_volume + heat;
-    return gain;
+  KOKKOS_INLINE_FUNCTION static Deposit ejecta(const Event& event, double per_volume, double heat) {
+    Deposit deposit;
+    deposit.mass = event.mass * per_volume;
+    deposit.metals = event.metals * deposit.mass;
+    for (int d = 0; d < 3; ++d) deposit.momentum[d] = deposit.mass * event.velocity[d];
+    deposit.energy = energy_of_motion(event) * per_volume + heat;
+    return deposit;
   }
 
   // Number of a cell, unique among those within the radius, from its offset in cells and its size.
@@ -199,11 +199,12 @@ struct SolidAngle {
 struct BlastSurroundings {
   using Event = Supernova;
 
-  struct Blast {
-    double share = 0.0;     // sum of the solid angles
-    double factor[3][2]{};  // [axis][lower, upper side]
+  struct AmbientGas {
+    double solid_angle = 0.0;      // sum of the cells' solid angles
+    double vector_weight[3][2]{};  // weights of the vectors, [axis][lower, upper side]
     double density = 0.0, metals = 0.0;
   };
+  using Blast = AmbientGas;
 
   static constexpr int sums = 9;
   int metals = -1;  // index of the metal density; -1: none
@@ -221,19 +222,20 @@ struct BlastSurroundings {
     terms[8] = metals >= 0 ? angle.share * gas[metals] / gas.density() : 0.0;
   }
 
-  // Computes the factors, which give both sides of an axis equal weights (Hopkins et al. 2018, eq.
-  // 5). Factors are 0 along an axis with cells on one side only.
-  bool finish(const Event&, const double* totals, Blast& blast) const {
-    blast.share = totals[6];
-    if (blast.share == 0.0) return false;
+  // Computes the means and the weights f+ and f- of Hopkins et al. (2018, eq. 5), which give both
+  // sides of an axis equal total weights. They are 0 along an axis with cells on one side only.
+  // Returns false if there are no cells.
+  bool finish(const Event&, const double* totals, AmbientGas& gas) const {
+    gas.solid_angle = totals[6];
+    if (gas.solid_angle == 0.0) return false;
     for (int d = 0; d < 3; ++d)
       for (int side = 0; side < 2; ++side) {
         const double own = totals[2 * d + side], other = totals[2 * d + 1 - side];
         if (own > 0.0 && other > 0.0)
-          blast.factor[d][side] = std::sqrt(0.5 * (1.0 + (other / own) * (other / own)));
+          gas.vector_weight[d][side] = std::sqrt(0.5 * (1.0 + (other / own) * (other / own)));
       }
-    blast.density = totals[7] / blast.share;
-    blast.metals = totals[8] / blast.share;
+    gas.density = totals[7] / gas.solid_angle;
+    gas.metals = totals[8] / gas.solid_angle;
     return true;
   }
 };
@@ -241,7 +243,7 @@ struct BlastSurroundings {
 // Second pass, for apply_events(): adds mass, momentum and heat to the cells.
 struct MechanicalBlast {
   struct Event : Supernova {
-    BlastSurroundings::Blast around;
+    BlastSurroundings::AmbientGas around;
     double terminal_momentum, cooling_radius;
   };
 
@@ -260,12 +262,12 @@ struct MechanicalBlast {
 
     KOKKOS_INLINE_FUNCTION Portion(const Event& event, const CellAround& cell) {
       const SolidAngle angle(cell);
-      share = angle.share / event.around.share;
+      share = angle.share / event.around.solid_angle;
       mass = share * event.mass;
       square = 0.0;
       for (int d = 0; d < 3; ++d) {
-        const double factor = event.around.factor[d][angle.direction[d] > 0.0];
-        vector[d] = angle.share * angle.direction[d] * factor;
+        const double weight = event.around.vector_weight[d][angle.direction[d] > 0.0];
+        vector[d] = angle.share * angle.direction[d] * weight;
         square += vector[d] * vector[d];
       }
     }
@@ -288,14 +290,14 @@ struct MechanicalBlast {
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell& gas, double* terms) const {
     const Portion portion(event, cell);
-    const KineticGain gain(event, portion, cell, gas);
-    terms[0] = gain.linear;
-    terms[1] = gain.quadratic;
+    const KineticGain kinetic(event, portion, cell, gas);
+    terms[0] = kinetic.linear;
+    terms[1] = kinetic.quadratic;
     terms[2] = Kokkos::sqrt(portion.square);
   }
 
   bool finish(const Event& event, const double* totals, Blast& blast) const {
-    if (event.around.share == 0.0) return false;
+    if (event.around.solid_angle == 0.0) return false;
     const double linear = totals[0], quadratic = totals[1], lengths = totals[2];
     const double kinetic = kinetic_energy_fraction * event.energy;
     const double root = std::sqrt(linear * linear + 4.0 * quadratic * kinetic);
@@ -310,33 +312,33 @@ struct MechanicalBlast {
     return true;
   }
 
-  KOKKOS_INLINE_FUNCTION Gain gain(const Event& event, const Blast& blast, const CellAround& cell,
-                                   const hydro::GasCell& gas) const {
+  KOKKOS_INLINE_FUNCTION Deposit deposit(const Event& event, const Blast& blast,
+                                         const CellAround& cell, const hydro::GasCell& gas) const {
     const Portion portion(event, cell);
     const KineticGain kinetic(event, portion, cell, gas);
     const double per_volume = 1.0 / cell.volume, P = blast.momentum;
-    Gain gain;
-    gain.mass = portion.mass * per_volume;
-    gain.metals = event.metals * gain.mass;
+    Deposit deposit;
+    deposit.mass = portion.mass * per_volume;
+    deposit.metals = event.metals * deposit.mass;
     double energy = portion.share * energy_of_motion(event) +
                     P * (kinetic.linear + P * kinetic.quadratic) +
                     portion.share * blast.heat * kept_heat(event, blast, cell);
     for (int d = 0; d < 3; ++d) {
       energy += P * portion.vector[d] * event.velocity[d];
-      gain.momentum[d] = (P * portion.vector[d] + portion.mass * event.velocity[d]) * per_volume;
+      deposit.momentum[d] = (P * portion.vector[d] + portion.mass * event.velocity[d]) * per_volume;
     }
-    gain.energy = energy * per_volume;
-    return gain;
+    deposit.energy = energy * per_volume;
+    return deposit;
   }
 
-  KOKKOS_INLINE_FUNCTION Gain gain_of_host(const Event& event, const CellAround& cell,
-                                           const hydro::GasCell&) const {
-    Gain gain;
-    gain.mass = event.mass / cell.volume;
-    gain.metals = event.metals * gain.mass;
-    for (int d = 0; d < 3; ++d) gain.momentum[d] = gain.mass * event.velocity[d];
-    gain.energy = (event.energy + energy_of_motion(event)) / cell.volume;
-    return gain;
+  KOKKOS_INLINE_FUNCTION Deposit deposit_in_host(const Event& event, const CellAround& cell,
+                                                 const hydro::GasCell&) const {
+    Deposit deposit;
+    deposit.mass = event.mass / cell.volume;
+    deposit.metals = event.metals * deposit.mass;
+    for (int d = 0; d < 3; ++d) deposit.momentum[d] = deposit.mass * event.velocity[d];
+    deposit.energy = (event.energy + energy_of_motion(event)) / cell.volume;
+    return deposit;
   }
 
   // Fraction of the thermal energy that a cell receives: less than 1 beyond the cooling radius if

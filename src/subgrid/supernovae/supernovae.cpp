@@ -1,6 +1,6 @@
-// Supernova feedback at the end of coarse steps, when all levels and particles are synchronised. A
-// law of apply_events() changes the gas around a star; the mass of the star is reduced by its
-// ejecta.
+// Supernova feedback at the end of coarse steps, when all levels and particles are synchronised. An
+// event model (apply_events()) changes the gas around a star; the mass of the star is reduced by
+// its ejecta.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -355,13 +355,13 @@ class Supernovae final : public Process {
 
   InjectedSums explode(const SyncPoint& sync, const std::vector<Supernova>& events) const {
     using supernovae::Mode;
-    const auto apply = [&](const auto& law, const auto& of_law) {
-      using Event = typename std::decay_t<decltype(law)>::Event;
+    const auto apply = [&](const auto& model, const auto& model_events) {
+      using Event = typename std::decay_t<decltype(model)>::Event;
       return apply_events(
-          sync.mesh, law,
+          sync.mesh, model,
           EventTarget{
               .gas = gas_of(sync), .metals = metals_, .ejecta = delayed_, .passive = passive_},
-          std::span<const Event>(of_law), search_);
+          std::span<const Event>(model_events), search_);
     };
     if (options_.mode == Mode::mechanical)
       return apply(MechanicalBlast{options_.kinetic_fraction}, measure_surroundings(sync, events));
@@ -392,7 +392,7 @@ class Supernovae final : public Process {
       const double hydrogen = units.hydrogen * around.density;
       const double solar = around.metals / supernovae::k_solar_fraction;
       MechanicalBlast::Event event{events[n], around, 0.0, 0.0};
-      if (around.share > 0.0) {
+      if (around.solid_angle > 0.0) {
         event.terminal_momentum =
             terminal_momentum(energy, hydrogen, solar) / (sync.units.mass * sync.units.velocity());
         event.cooling_radius = cooling_radius(energy, hydrogen, solar) / sync.units.length;

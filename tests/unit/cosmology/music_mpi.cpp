@@ -97,8 +97,8 @@ TEST_F(Music, both_orders_agree_with_ours_of_the_same_overdensity) {
   InitialCells own(world, *initial, 0, {grid.box(pencil::Orientation::x)});
   auto delta = own.get({overdensity});
   for (double& value : delta) value /= growth.first;
-  LagrangianFields first(grid, k_music_header.box, delta, LagrangianOrder::first);
-  LagrangianFields both(grid, k_music_header.box, delta, LagrangianOrder::second);
+  LagrangianFields first(grid, k_music_header.box, delta, LptOrder::first);
+  LagrangianFields both(grid, k_music_header.box, delta, LptOrder::second);
   LongWaves long_waves(world, grid);
   const auto compare = [&](const char* name, int axis, const std::vector<double>& theirs,
                            const std::vector<double>& one, const std::vector<double>& two) {

@@ -51,7 +51,7 @@ TEST(WhiteNoise, waves_of_any_length_have_variance_1_and_independent_parts) {
   for (int z = 1; z <= most; ++z)
     for (int y = -most; y <= most; ++y)
       for (int x = -most; x <= most; ++x, ++count) {
-        const auto wave = noise_wave(3, x, y, z);
+        const auto wave = noise_amplitude(3, x, y, z);
         real += wave.real() * wave.real();
         imaginary += wave.imag() * wave.imag();
         product += wave.real() * wave.imag();
@@ -65,10 +65,10 @@ TEST(WhiteNoise, waves_of_any_length_have_variance_1_and_independent_parts) {
 TEST(WhiteNoise, opposite_waves_are_conjugate_and_seeds_differ) {
   for (const auto& [x, y, z] :
        {Cells{1, 2, 3}, Cells{4, 0, 0}, Cells{5, -2, 0}, Cells{-3, 1, -7}}) {
-    EXPECT_EQ(noise_wave(5, x, y, z), std::conj(noise_wave(5, -x, -y, -z)));
-    EXPECT_NE(noise_wave(5, x, y, z), noise_wave(6, x, y, z));
+    EXPECT_EQ(noise_amplitude(5, x, y, z), std::conj(noise_amplitude(5, -x, -y, -z)));
+    EXPECT_NE(noise_amplitude(5, x, y, z), noise_amplitude(6, x, y, z));
   }
-  EXPECT_EQ(noise_wave(5, 0, 0, 0), 0.0);
+  EXPECT_EQ(noise_amplitude(5, 0, 0, 0), 0.0);
 }
 
 TEST(WhiteNoise, modes_of_the_grid_belong_to_real_values) {

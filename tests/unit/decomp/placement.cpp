@@ -225,7 +225,7 @@ TEST(Placement, node_windows_of_two_blocks_per_rank_are_as_even_as_pairs_chosen_
   for (int n = 0; n < 2 * ranks; ++n) costs.push_back(std::clamp(bell(generator), 50.0, 75.0));
   auto sorted = costs;
   std::sort(sorted.begin(), sorted.end());
-  double best = 0.0;  // the dearest with the cheapest, and so on
+  double best = 0.0;  // the most expensive with the cheapest, and so on
   for (int n = 0; n < ranks; ++n) best = std::max(best, sorted[n] + sorted[2 * ranks - 1 - n]);
   EXPECT_LE(largest_load(costs, node_windows(costs, ranks, 16), ranks), 1.01 * best);
 }

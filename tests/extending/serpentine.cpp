@@ -1,5 +1,5 @@
-// Worked example of a placement policy (docs/extending.md): blocks are dealt out like cards, the
-// dearest first, forth and back over the ranks.
+// Worked example of a placement policy (docs/extending.md): the blocks, sorted by descending cost,
+// are assigned to the ranks in serpentine order: 0 ... n - 1, n - 1 ... 0, and so on.
 #include <algorithm>
 #include <numeric>
 
@@ -7,8 +7,8 @@
 
 namespace octant::placement {
 
-// No load exceeds another one by more than the dearest block. O(n log n).
-Owners dealt_out(Costs costs, int ranks) {
+// No load exceeds another one by more than the most expensive block. O(n log n).
+Owners serpentine(Costs costs, int ranks) {
   check_input(costs, ranks);
   std::vector<std::int32_t> by_cost(costs.size());
   std::iota(by_cost.begin(), by_cost.end(), 0);
