@@ -73,7 +73,7 @@ struct Launch<Place::host> {
 // Calls body(0) ... body(n - 1), in any order or concurrently.
 template <class Body>
 void for_each_cell(int n, const Body body) {
-#if !defined(__clang__)  // clang does not know the pragma
+#if !defined(__clang__)  // clang has no such pragma
 #pragma GCC ivdep
 #endif
   for (int i = 0; i < n; ++i) body(i);

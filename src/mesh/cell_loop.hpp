@@ -93,7 +93,7 @@ struct Visit {
     const OwnBlock block = range.blocks(block_index);
     const BlockCycles counted(range, block.slot);
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
-#if !defined(OCTANT_GPU_COMPILER) && !defined(__clang__)  // clang does not know the pragma
+#if !defined(OCTANT_GPU_COMPILER) && !defined(__clang__)  // clang has no such pragma
 #pragma GCC ivdep
 #endif
       for (int c = begin; c < end; ++c) body(Cell{block_index, block.slot, c});
