@@ -5,10 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -64,9 +61,7 @@ class Run::Loop {
   bool step(double latest) {
     if (!has_begun_) begin();
     if (finished() || code_ == k_stopped_early) return false;
-    if (requests_.empty() || requests_are_old_) agree_on_requests();
-    const UserRequests requests =
-        control_.apply(std::exchange(requests_, {}), output_, step_seconds_);
+    const UserRequests requests = control_.poll(output_, step_seconds_);
     if (requests.dump) snapshot();
     if (requests.stop) {
       log::info("stopping at step {}: {}", model_.step_count(), requests.reason);
@@ -206,7 +201,7 @@ class Run::Loop {
     const std::int64_t own_updates = model_.cell_updates(), updates = model_.all_cell_updates();
     model_.step(dt);
     settings_.debug.delay_step(clock.seconds());
-    agree_on_step(clock.seconds());
+    agree_on_step(clock.seconds(), control_.seconds());
     time_left_.add(progress_fraction() - share, step_seconds_);
     attributes.own_updates = model_.cell_updates() - own_updates;
     attributes.updates = model_.all_cell_updates() - updates;
@@ -214,34 +209,17 @@ class Run::Loop {
     if (recording_) record(attributes, dt);
   }
 
-  // Takes maxima over ranks for the step that took `seconds`, together with the requests of users
-  // for the next step.
-  void agree_on_step(double seconds) {
-    const double run_seconds = control_.seconds();
+  // Takes maxima over ranks for the step that took `seconds` and ended `run_seconds` after the
+  // start.
+  void agree_on_step(double seconds, double run_seconds) {
     const bool due = output_.checkpoint_interval > 0.0 && !finished() &&
                      run_seconds - last_checkpoint_seconds_ >= output_.checkpoint_interval;
-    std::vector<double> most;
-    if (!finished()) most = control_.own_requests();
-    const auto requests = std::ssize(most);
-    most.insert(most.end(),
-                {seconds, static_cast<double>(scarce_memory_use().current), due ? 1.0 : 0.0});
-    communicator_.max_in_place(std::span(most));
-    step_seconds_ = most[requests];
-    memory_ = most[requests + 1];
-    checkpoint_is_due_ = most[requests + 2] > 0.0;
+    double most[] = {seconds, static_cast<double>(scarce_memory_use().current), due ? 1.0 : 0.0};
+    communicator_.max_in_place(std::span<double>(most));
+    step_seconds_ = most[0];
+    memory_ = most[1];
+    checkpoint_is_due_ = most[2] > 0.0;
     if (checkpoint_is_due_) last_checkpoint_seconds_ = run_seconds;
-    requests_.assign(most.begin(), most.begin() + requests);
-    requests_are_old_ = false;
-  }
-
-  // Adds the requests of users since the last step, at the start or after output.
-  void agree_on_requests() {
-    std::vector<double> now = control_.own_requests();
-    communicator_.max_in_place(std::span(now));
-    requests_.resize(now.size(), std::numeric_limits<double>::lowest());
-    std::ranges::transform(now, requests_, requests_.begin(),
-                           [](double a, double b) { return std::max(a, b); });
-    requests_are_old_ = false;
   }
 
   void record(telemetry::StepFacts& attributes, double dt) {
@@ -287,7 +265,6 @@ class Run::Loop {
 
   void snapshot() {
     {
-      requests_are_old_ = true;
       const auto timing = model_.timers().time("output", Phase::io);
       const auto paths =
           model_.write_snapshot(file(fmt::format("snap_{:05d}", progress_.next_snapshot)));
@@ -308,7 +285,6 @@ class Run::Loop {
 
   void cutouts() {
     if (!output_.has_cutouts()) return;
-    requests_are_old_ = true;
     const auto timing = model_.timers().time("output", Phase::io);
     const auto paths = model_.write_cutouts(folder_.path(), progress_.next_cutout);
     ++progress_.next_cutout;
@@ -317,7 +293,6 @@ class Run::Loop {
   }
 
   void checkpoint() {
-    requests_are_old_ = true;
     const auto timing = model_.timers().time("output", Phase::io);
     commit();
     const std::string stem = file(fmt::format("checkpoint_{:05d}", progress_.next_checkpoint));
@@ -406,10 +381,6 @@ class Run::Loop {
   double start_time_ = 0.0;
   TimeLeft time_left_;
   double step_seconds_ = 0.0, memory_ = 0.0;  // of the slowest and the fullest rank
-  // Requests of users for the next step, over all ranks, as RunControl::apply() expects them; empty
-  // if unknown. They are old after output, which takes time.
-  std::vector<double> requests_;
-  bool requests_are_old_ = false;
   bool checkpoint_is_due_ = false;
   double last_checkpoint_seconds_ = 0.0;
   std::unique_ptr<telemetry::Recorder> recorder_;

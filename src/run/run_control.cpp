@@ -190,34 +190,30 @@ void RunControl::read_control_file(ControlUpdate& update) {
   }
 }
 
-std::vector<double> RunControl::own_requests() {
+UserRequests RunControl::poll(OutputOptions& output, double step_seconds) {
   ControlUpdate update;
   if (communicator_.is_root()) {
     read_control_file(update);
-    update.seconds = clock_.seconds();
+    const double last_moment = options_.walltime - options_.walltime_margin - 2.0 * step_seconds;
+    update.by_walltime = options_.walltime > 0.0 && clock_.seconds() > last_moment;
   }
   update.signal = signals_ ? signals_->received() : 0;
-  return {update.stop,
-          update.dump,
-          update.seconds,
-          update.signal,
-          update.snapshot_interval,
-          update.checkpoint_interval};
-}
-
-UserRequests RunControl::apply(std::span<const double> maxima, OutputOptions& output,
-                               double step_seconds) const {
-  const ControlUpdate update{maxima[0], maxima[1], maxima[2], maxima[3], maxima[4], maxima[5]};
+  double known[] = {update.stop,
+                    update.dump,
+                    update.by_walltime,
+                    update.signal,
+                    update.snapshot_interval,
+                    update.checkpoint_interval};
+  communicator_.max_in_place(std::span<double>(known));
+  update = {known[0], known[1], known[2], known[3], known[4], known[5]};
   if (update.snapshot_interval >= 0.0) output.snapshot_interval = update.snapshot_interval;
   if (update.checkpoint_interval >= 0.0) output.checkpoint_interval = update.checkpoint_interval;
 
-  const double last_moment = options_.walltime - options_.walltime_margin - 2.0 * step_seconds;
-  const bool by_walltime = options_.walltime > 0.0 && update.seconds > last_moment;
-  UserRequests requests{.stop = update.stop > 0.0 || by_walltime || update.signal > 0.0,
+  UserRequests requests{.stop = update.stop + update.by_walltime + update.signal > 0.0,
                         .dump = update.dump > 0.0,
                         .reason = ""};
   if (update.stop > 0.0) requests.reason = "requested by the control file";
-  if (by_walltime) requests.reason = "run.walltime is nearly reached";
+  if (update.by_walltime > 0.0) requests.reason = "run.walltime is nearly reached";
   if (update.signal > 0.0)
     requests.reason = fmt::format("signal {}", static_cast<int>(update.signal));
   return requests;

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "core/clock.hpp"
 #include "core/parameters.hpp"
@@ -51,7 +49,7 @@ struct RunOptions {
 // Declares the section [run]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, RunOptions& options);
 
-// Requests of users; the same on all ranks.
+// Requests since the last call of poll(); the same on all ranks.
 struct UserRequests {
   bool stop = false;   // write a checkpoint and end
   bool dump = false;   // write a snapshot now
@@ -68,22 +66,17 @@ class RunControl {
   RunControl(const RunOptions& options, const std::string& directory,
              const Communicator& communicator, bool handles_signals);
 
-  // Returns the requests seen by this rank since the last call, as numbers whose maxima over all
-  // ranks apply() expects: the caller reduces them together with others. Local.
-  std::vector<double> own_requests();
-  // Applies requests, given the maxima over all ranks; may change the intervals of `output`.
-  // `step_seconds` is the duration of a step. Local.
-  UserRequests apply(std::span<const double> maxima, OutputOptions& output,
-                     double step_seconds) const;
+  // Checks for requests; may change the intervals of `output`. `step_seconds` is the duration of a
+  // step. Collective.
+  UserRequests poll(OutputOptions& output, double step_seconds);
 
   double seconds() const { return clock_.seconds(); }  // since the start of the run
 
  private:
-  // Requests, combined by their maximum over ranks.
+  // Requests seen by this rank, combined by their maximum over ranks in one reduction.
   struct ControlUpdate {
-    double stop = 0.0, dump = 0.0;
-    double seconds = 0.0;  // since the start of the run, by the root's clock
-    double signal = 0.0;   // schedulers may send it to any or all ranks
+    double stop = 0.0, dump = 0.0, by_walltime = 0.0;
+    double signal = 0.0;  // schedulers may send it to any or all ranks
     double snapshot_interval = -1.0, checkpoint_interval = -1.0;  // < 0: unchanged
   };
   void read_control_file(ControlUpdate& update);
