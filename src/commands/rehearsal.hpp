@@ -55,9 +55,9 @@ std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::str
                                 const ParameterSchema::Overrides& overrides, double seconds);
 
 // Initial mesh of a run, or of the same run on the finest coarser base grid of at most 128^3 cells.
-// It resolves structure that the rehearsals may miss. Levels are added as long as `seconds`
-// of CPU time last and the next one is expected to have at most four million cells, from the
-// rehearsals and the level below. No value if even the base grid is too large. Collective.
+// Its finer cells contain structure that the rehearsals may miss. Levels are added until the CPU
+// time reaches `seconds` or the next level, estimated from the rehearsals and the level below, has
+// more than four million cells. No value if even the base grid is too large. Collective.
 std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
                                              const std::string& file,
                                              const ParameterSchema::Overrides& overrides,

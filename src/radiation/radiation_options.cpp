@@ -202,7 +202,7 @@ void RadiationOptions::set_material(const hydro::HydroOptions& gas, const CodeUn
                .moves = gas.moves};
   if (cubic_heat_capacity > 0.0 && gas.moves)
     throw InputError("radiation.cubic_heat_capacity requires hydro.moves = false");
-  // That of locally isothermal gas depends on the position; its stored energy has the temperature.
+  // Locally isothermal gas has no barotrope; its temperature follows from the stored energy.
   if (gas.eos.kind != hydro::EquationOfState::locally_isothermal) barotrope_ = gas.eos.barotrope();
 }
 

@@ -299,7 +299,7 @@ def test_a_ring_keeps_its_mass_and_the_local_energy_on_all_levels(ring: Outcome)
 
 
 def test_a_ring_keeps_its_symmetry_on_a_refined_mesh(ring: Outcome) -> None:
-    """A quarter turn maps (x, y) to (-y, x), and the velocity likewise."""
+    """A rotation by 90 degrees about z maps (x, y) to (-y, x), and velocities accordingly."""
     found = leaf_cells(ring.last_snapshot)
     x, y, z = found.position.T
     here, turned = np.lexsort((x, y, z)), np.lexsort((-y, x, z))
