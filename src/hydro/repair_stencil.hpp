@@ -5,6 +5,7 @@
 
 #include "hydro/fallback.hpp"
 #include "hydro/kernel_arguments.hpp"
+#include "hydro/scheme.hpp"
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {
@@ -51,6 +52,11 @@ struct RepairStencil {
     return data[(((std::int64_t{cell} * cell_values + n) * side + z + reach) * side + y + reach) *
                     side +
                 x + reach];
+  }
+  // Primitive variables around the cell at an offset, for schemes.
+  KOKKOS_FORCEINLINE_FUNCTION StridedCells around(int cell, int x, int y, int z) const {
+    const std::int64_t side = 2 * reach + 1;
+    return {&at(cell, 0, x, y, z), side * side * side, side, side * side};
   }
 };
 

@@ -46,6 +46,8 @@
 // name in hydro.reconstruction.
 #pragma once
 
+#include <cstdint>
+
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/tile_view.hpp"
 #include "hydro/walls.hpp"
@@ -269,6 +271,70 @@ KOKKOS_FORCEINLINE_FUNCTION void flux_through(const Scheme& scheme, const Planes
           OCTANT_INLINE_LAMBDA { P::store(to + n * Planes::FacePlane::stride, value); });
 }
 
+// --- bodies of a scheme, one cell or face at a time ----------------------------------------------
+//
+// For a repair and, on a host, the device schedule, which has only tests there: compiled once for
+// all tiles and layouts, because the compiler takes long for each copy of a body.
+
+// Primitive variables around a cell in any array, for schemes.
+struct StridedCells {
+  const double* centre;
+  std::int64_t variable, row, plane;  // distances of variables, rows and planes, in doubles
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(int n, int x, int y, int z) const {
+    return centre[n * variable + z * plane + y * row + x];
+  }
+};
+
+// Addresses of the states on the surface of a cell: state n of a point is `stride` * n further.
+template <int points>
+struct PointAddresses {
+  double* first[points];
+  std::int64_t stride;
+  KOKKOS_FORCEINLINE_FUNCTION double* operator()(int point, int n) const {
+    return first[point] + n * stride;
+  }
+};
+// Returns the addresses of `points` states; first_of(point) is the address of variable 0.
+template <int points, class FirstOf>
+KOKKOS_FORCEINLINE_FUNCTION PointAddresses<points> addresses_of(std::int64_t stride,
+                                                                const FirstOf& first_of) {
+  PointAddresses<points> result;
+  for (int point = 0; point < points; ++point) result.first[point] = first_of(point);
+  result.stride = stride;
+  return result;
+}
+
+// Returns the addresses of the states on the surface of cell (j, i), in the planes of a Surface.
+template <int points, class Surface>
+KOKKOS_FORCEINLINE_FUNCTION auto addresses_on(const Surface& surface, int j, int i) {
+  return addresses_of<points>(
+      Surface::stride, [&](int point) OCTANT_INLINE_LAMBDA { return surface.at(point, j, i); });
+}
+
+// Computes the states on the surface of a cell with this centre.
+template <class Scheme>
+OCTANT_OUT_OF_LINE void states_of_cell(const Scheme& scheme, bool inside, const StridedCells& cells,
+                                       const Vector<double>& centre,
+                                       const PointAddresses<Scheme::points>& surface) {
+  scheme.template reconstruct<double>(
+      inside, cells, [&]() OCTANT_INLINE_LAMBDA { return centre; },
+      surface_states<double>([&](int point, int n)
+                                 OCTANT_INLINE_LAMBDA { return surface(point, n); }));
+}
+
+// Computes the flux through a face, from the states on the surfaces of the cells below and above:
+// variable n is to[n * stride].
+template <int Axis, class Scheme>
+OCTANT_OUT_OF_LINE void flux_of_face(const Scheme& scheme,
+                                     const PointAddresses<Scheme::points>& below,
+                                     const PointAddresses<Scheme::points>& above, double* to,
+                                     std::int64_t stride) {
+  scheme.template flux<Axis, double>(
+      [&](int point, int n) OCTANT_INLINE_LAMBDA { return *below(point, n); },
+      [&](int point, int n) OCTANT_INLINE_LAMBDA { return *above(point, n); },
+      [&](int n, double flux) OCTANT_INLINE_LAMBDA { to[n * stride] = flux; });
+}
+
 // Replaces the state beyond a face on a closed boundary of the domain, through which no gas enters:
 // see set_beyond(). The face is the lower one along an axis of cell (k, j, i).
 template <int Axis, class Scheme, class Planes>
@@ -281,30 +347,25 @@ KOKKOS_INLINE_FUNCTION void close_states(const Planes& planes, int k, int j, int
       [&](int point) { return above.at(point, j, i); }, side, is_diode, variables, Surface::stride);
 }
 
-// Calls visit(i, side, is_diode) for cells of the pack that begins with (i, j, k) whose lower faces
-// along an axis lie on closed boundaries.
+// Calls visit(side, is_diode) if the lower face along an axis of cell (k, j, i) lies on a closed
+// boundary.
 template <int Axis, class Visit>
-KOKKOS_FORCEINLINE_FUNCTION void for_closed(const TileView& view, int k, int j, int i,
-                                            const Visit& visit) {
-  constexpr int width = SimdTraits<SimdDouble>::width;
-  for (int side = 0; side < 2; ++side) {
-    const int wall = view.closed(Axis, side);
-    const bool is_diode = view.is_diode(Axis, side);
-    if (Axis == 0 && wall >= i && wall < i + width) visit(wall, side, is_diode);
-    if (Axis > 0 && wall == (Axis == 1 ? j : k))
-      for (int lane = 0; lane < width; ++lane) visit(i + lane, side, is_diode);
-  }
+KOKKOS_FORCEINLINE_FUNCTION void if_closed(const TileView& view, int k, int j, int i,
+                                           const Visit& visit) {
+  for (int side = 0; side < 2; ++side)
+    if (view.closed(Axis, side) == (Axis == 0 ? i : Axis == 1 ? j : k))
+      visit(side, view.is_diode(Axis, side));
 }
 
 // Transforms fluxes from the rotating to the inertial frame. A separate pass: a test for each flux
 // would cost a tenth of a sweep.
-template <int Axis, class Planes>
+template <int Axis, class V, class Planes>
 KOKKOS_FORCEINLINE_FUNCTION void leave_frame(const KernelArguments& a, const TileView& view,
                                              const Planes& planes, int k, int j, int i) {
   double* const flux = planes.flux(Axis, k).at(j, i);
-  State<SimdDouble> found;
+  State<V> found;
   for (int n = 0; n < k_hydro_variables; ++n)
-    found[n] = SimdTraits<SimdDouble>::load(flux + n * Planes::FacePlane::stride);
+    found[n] = SimdTraits<V>::load(flux + n * Planes::FacePlane::stride);
   store_state(flux, Planes::FacePlane::stride,
               view.out_of_frame<Axis>(a.frame, a.sweep, found, j, i));
 }

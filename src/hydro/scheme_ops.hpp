@@ -24,17 +24,11 @@ void states_of_cells(const KernelArguments& a, const BadCell* cells, int count,
         const BadCell& cell = cells[n / k_stencil_cells];
         const CellOffset at = CellOffset::of(n % k_stencil_cells);
         double* const to = surfaces + std::int64_t(n) * a.variables * Scheme::points;
-        scheme.template reconstruct<double>(
-            true,
-            [&](int m, int x, int y, int z) {
-              return stencil.at(n / k_stencil_cells, m, at.x + x, at.y + y, at.z + z);
-            },
-            [&] {
-              return TileView(a.sweep.tiles, cell.tile)
-                  .template position<double>(a.sweep, cell.k + at.z, cell.j + at.y, cell.i + at.x);
-            },
-            surface_states<double>(
-                [=](int point, int m) { return to + m * Scheme::points + point; }));
+        states_of_cell(
+            scheme, true, stencil.around(n / k_stencil_cells, at.x, at.y, at.z),
+            TileView(a.sweep.tiles, cell.tile)
+                .template position<double>(a.sweep, cell.k + at.z, cell.j + at.y, cell.i + at.x),
+            addresses_of<Scheme::points>(Scheme::points, [=](int point) { return to + point; }));
       });
 }
 
@@ -54,18 +48,18 @@ void fluxes_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
         const bool closed = is_closed(view, cells[f / 6], f % 6 / 2, f % 2);
         const bool is_diode = view.is_diode(f % 6 / 2, f % 2);
         double* const to = result + std::int64_t(f) * a.variables;
-        const auto state = [](const double* of) {
-          return [of](int point, int n) { return of[n * Scheme::points + point]; };
+        const auto surface_at = [](double* of) {
+          return addresses_of<Scheme::points>(Scheme::points,
+                                              [=](int point) { return of + point; });
         };
         double* const below = is_upper ? cell : beyond;
         double* const above = is_upper ? beyond : cell;
-        const auto put = [&](int n, double flux) { to[n] = flux; };
         const auto through = [&]<int Axis>() {
           if (closed)
             set_beyond<Axis, Surface>([&](int point) { return below + point; },
                                       [&](int point) { return above + point; }, f % 2, is_diode,
                                       a.variables, Scheme::points);
-          scheme.template flux<Axis, double>(state(below), state(above), put);
+          flux_of_face<Axis>(scheme, surface_at(below), surface_at(above), to, 1);
           if (closed) close_flux<Axis>(to, f % 2, is_diode, a.variables, 1);
         };
         if (f % 6 / 2 == 0) through.template operator()<0>();

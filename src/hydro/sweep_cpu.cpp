@@ -8,7 +8,7 @@ void FacePlanes<M>::leave_frame(const KernelArguments& a, TileView view, Faces f
   const auto leave = [&]<int Axis>() {
     for (int j = 0; j < M + (Axis == 1); ++j)
       for_packs<0, M + (Axis == 0)>(active.with_fluxes(Axis, k, j), [&](int i) {
-        hydro::leave_frame<Axis>(a, view, faces, k, j, i);
+        hydro::leave_frame<Axis, SimdDouble>(a, view, faces, k, j, i);
       });
   };
   if (axis == 0) leave.template operator()<0>();

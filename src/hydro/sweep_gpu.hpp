@@ -7,8 +7,8 @@
 //   update    new states and their validation                            a thread per cell
 //   answers   fluxes for flux registers, in tiles with requests          a team per tile
 //
-// (On a host, where this schedule is tested, packs replace cells and faces.) The buffer stays in
-// the cache of a device, and holds any number of variables. Planes are laid out as in the scratch
+// On a host this schedule has only tests. The buffer stays in the cache of a device, and holds any
+// number of variables. Planes are laid out as in the scratch
 // memory of the CPU schedule (sweep_cpu.hpp), so that bodies access them in the same way; but every
 // plane of every tile has its own memory.
 #pragma once
@@ -129,6 +129,10 @@ class BatchCells : public BatchSurfaces<M, Surfaces> {
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
     return {Base::end() + (k + ghosts.reach) * primitive_size_};
   }
+  // Primitive variables around a cell, for schemes.
+  KOKKOS_FORCEINLINE_FUNCTION StridedCells around(int k, int j, int i) const {
+    return {primitive(k).at(j, i), PrimitivePlane::stride, PrimitivePlane::row, primitive_size_};
+  }
   // State that replaces cells outside all boxes.
   KOKKOS_FORCEINLINE_FUNCTION double* fill_state() const { return fill_state_; }
 
@@ -146,9 +150,9 @@ template <int M, class Scheme>
 using CellsInBatch = BatchCells<M, k_surface_planes<M, Scheme>, ghosts_of<Scheme>()>;
 
 // Numbering of the packs in rows [j_first, j_last) and columns [i_first, i_last) of a plane.
-template <int j_first, int j_last, int i_first, int i_last>
+template <int j_first, int j_last, int i_first, int i_last,
+          int width = SimdTraits<SimdDouble>::width>
 struct PackGrid {
-  static constexpr int width = SimdTraits<SimdDouble>::width;
   static constexpr int columns = (i_last - i_first + width - 1) / width;
   static constexpr int packs = (j_last - j_first) * columns;
   // Row of pack n.
@@ -158,6 +162,9 @@ struct PackGrid {
     return i_first + n % columns * width;
   }
 };
+// Numbering of cells or faces, as packs of one.
+template <int j_first, int j_last, int i_first, int i_last>
+using CellGrid = PackGrid<j_first, j_last, i_first, i_last, 1>;
 
 // Functor that calls body(tile, n) for the item tile * PerTile + n.
 template <int PerTile, class Body>
@@ -223,7 +230,7 @@ template <int M, class Scheme>
 void states_of_batch(const KernelArguments& a, const Batch& batch) {
   using Planes = CellsInBatch<M, Scheme>;
   using Surface = typename Scheme::template Surface<Planes>;
-  using Around = PackGrid<-1, M + 1, -1, M + 1>;
+  using Around = CellGrid<-1, M + 1, -1, M + 1>;
   const Scheme scheme(a);
   gather_batch<Planes>(a, batch);
   for_tile_items<(M + 2) * Around::packs>(
@@ -233,23 +240,43 @@ void states_of_batch(const KernelArguments& a, const Batch& batch) {
         const int k = n / Around::packs - 1;
         const int j = Around::j(n % Around::packs), i = Around::i(n % Around::packs);
         const Surface surface(planes, k);
-        const auto position = [&] { return view.position<SimdDouble>(a.sweep, k, j, i); };
-        const CellsAround cells(planes, k, j, i);
-        const auto states = states_on(surface, j, i);
+        const auto position = [&] { return view.position<double>(a.sweep, k, j, i); };
         const bool inside = k >= 0 && k < M;
-        if (inside || (j >= 0 && j < M))
-          scheme.template reconstruct<SimdDouble>(inside, cells, position, states);
+        if (!inside && (j < 0 || j >= M || i < 0 || i >= M)) return;
+        if constexpr (k_device_is_host)
+          states_of_cell(scheme, inside, planes.around(k, j, i), position(),
+                         addresses_on<Scheme::points>(surface, j, i));
+        else
+          scheme.template reconstruct<double>(inside, CellsAround(planes, k, j, i), position,
+                                              states_on(surface, j, i));
       });
   if (a.guards_entropy) find_truncation_in_batch<Planes>(a, batch);
+}
+
+// Computes the flux through the lower face along an axis of cell (k, j, i).
+template <int Axis, class Scheme, class Planes>
+KOKKOS_FORCEINLINE_FUNCTION void flux_in_batch(const Scheme& scheme, const Planes& planes, int k,
+                                               int j, int i) {
+  using Surface = typename Scheme::template Surface<Planes>;
+  if constexpr (k_device_is_host) {
+    const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
+    constexpr int points = Scheme::points;
+    flux_of_face<Axis>(scheme,
+                       addresses_on<points>(below, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i),
+                       addresses_on<points>(above, j, i), planes.flux(Axis, k).at(j, i),
+                       Planes::FacePlane::stride);
+  } else {
+    flux_through<Axis>(scheme, planes, k, j, i);
+  }
 }
 
 // Kernel "fluxes" of a batch.
 template <int M, class Scheme>
 void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
   using Planes = SurfacesInBatch<M, Scheme>;
-  using X = PackGrid<0, M, 0, M + 1>;
-  using Y = PackGrid<0, M + 1, 0, M>;
-  using Z = PackGrid<0, M, 0, M>;
+  using X = CellGrid<0, M, 0, M + 1>;
+  using Y = CellGrid<0, M + 1, 0, M>;
+  using Z = CellGrid<0, M, 0, M>;
   constexpr int x_end = M * X::packs, y_end = x_end + M * Y::packs;
   const Scheme scheme(a);
   for_tile_items<y_end + (M + 1) * Z::packs>(
@@ -258,15 +285,15 @@ void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
         const Planes planes(batch, tile, a.variables);
         const auto through = [&]<int Axis, class Grid>(int m) {
           const int k = m / Grid::packs, j = Grid::j(m % Grid::packs), i = Grid::i(m % Grid::packs);
-          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool is_diode) {
-            close_states<Axis, Scheme>(planes, k, j, lane, side, is_diode, a.variables);
+          if_closed<Axis>(view, k, j, i, [&](int side, bool is_diode) {
+            close_states<Axis, Scheme>(planes, k, j, i, side, is_diode, a.variables);
           });
-          flux_through<Axis>(scheme, planes, k, j, i);
-          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool is_diode) {
-            close_flux<Axis>(planes.flux(Axis, k).at(j, lane), side, is_diode, a.variables,
+          flux_in_batch<Axis>(scheme, planes, k, j, i);
+          if_closed<Axis>(view, k, j, i, [&](int side, bool is_diode) {
+            close_flux<Axis>(planes.flux(Axis, k).at(j, i), side, is_diode, a.variables,
                              Planes::FacePlane::stride);
           });
-          if (a.frame.turns()) leave_frame<Axis>(a, view, planes, k, j, i);
+          if (a.frame.turns()) leave_frame<Axis, double>(a, view, planes, k, j, i);
         };
         if (n < x_end) through.template operator()<0, X>(n);
         else if (n < y_end) through.template operator()<1, Y>(n - x_end);
