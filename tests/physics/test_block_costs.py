@@ -39,24 +39,16 @@ interval = 2
 [time]
 max_steps = 8
 """
-EVERY_LEVEL = """
-    select sum(most) / sum(mean) from
-      (select step, level, max(cost) as most, sum(cost) / {ranks} as mean from
-         (select step, level, rank, sum(cost_ns) as cost from blocks group by all)
-       where step >= 4 group by step, level)"""
-
-
-def imbalance(outcome: Outcome, ranks: int) -> float:
-    """Give the maximum of the ranks' measured costs over the mean, summed over levels and steps."""
-    return float(ask_one(outcome, EVERY_LEVEL.format(ranks=ranks)))
+# The lower half of the box has the 256 lowest Morton keys; there are 512 blocks.
+COOLING = "key < 256"
 
 
 def test_cooling_costs_where_gas_cools(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", COOLING_HALF)
-    # Morton keys of the lower half are the lowest ones; there are 512.
-    upper = "key >= 256"
-    means = f"select avg(cells_ns) from blocks where step > 0 group by {upper} order by {upper}"
-    (cooling,), (delayed,) = ask(outcome, means)
+    # The least of all steps: what a busy machine adds to a step is not in it.
+    least = f"select {COOLING} as cools, min(cells_ns) as cost from blocks where step > 0"
+    medians = f"select median(cost) from ({least} group by key) group by cools order by cools"
+    (delayed,), (cooling,) = ask(outcome, medians)
     assert cooling > 2.0 * delayed
 
 
@@ -76,17 +68,20 @@ def test_components_of_a_cost_add_up(tmp_path: Path) -> None:
     "costs", [("balance.cost=measured",), ("balance.cost=time", "balance.time_alpha=1.0")]
 )
 def test_ranks_share_the_cooling_gas(tmp_path: Path, costs: tuple[str, ...]) -> None:
-    """Equal numbers of blocks per rank would leave one rank with all of it."""
+    """Equal numbers of blocks per rank would leave the first rank with all of it."""
     along_curve = "balance.decomposition=morton"
     even = run_well(tmp_path / "even", COOLING_HALF, along_curve, ranks=2)
     outcome = run_well(tmp_path / "run", COOLING_HALF, along_curve, *costs, ranks=2)
-    before, after = imbalance(even, 2), imbalance(outcome, 2)
-    assert before > 1.1
-    assert after < before
+    # The median of the steps: a rank that lost the processor for a while cost more in that step.
+    first_rank = f"""select median(cooling) from
+        (select step, count(*) filter ({COOLING}) as cooling from blocks
+         where rank = 0 and step >= 4 group by step)"""
+    assert ask_one(even, first_rank) == 256
+    assert ask_one(outcome, first_rank) < 230
     assert_same_run(outcome, even)
 
 
-@pytest.mark.parametrize(("threshold", "redistributes"), [(1.1, True), (5.0, False), (0.0, False)])
+@pytest.mark.parametrize(("threshold", "redistributes"), [(1.2, True), (5.0, False), (0.0, False)])
 def test_a_threshold_starts_a_redistribution(
     tmp_path: Path, threshold: float, redistributes: bool
 ) -> None:
@@ -99,7 +94,6 @@ def test_a_threshold_starts_a_redistribution(
     outcome = run_well(tmp_path / "run", COOLING_HALF, *settings, ranks=2)
     moved = ask_one(outcome, "select count(*) from steps where rebalanced")
     assert (moved > 0) == redistributes
-    assert moved < 6  # of 8: costs do not change but for errors of their measurement
 
 
 def test_a_threshold_below_one_is_refused(tmp_path: Path) -> None:
