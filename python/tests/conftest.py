@@ -11,6 +11,9 @@ from synthetic import Array, Synthetic, around
 
 from octools.cli import main
 
+# Tests run side by side, one per core: threads of the program would wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @dataclass(frozen=True)
 class Result:
