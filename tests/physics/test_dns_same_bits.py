@@ -108,7 +108,7 @@ def test_schedules_give_the_same_bits(case: str, processes: str, tmp_path: Path)
 
 # Explicit, z-implicit and implicit diffusion; walls, and a periodic box.
 ALL_GRIDS = ("channel_explicit", "channel_implicit_z", "vortices_implicit_z", "cavity_implicit")
-GRIDS = ("1x1", "1x2", "2x1", "1x3", "3x1", "2x2", "1x4", "4x1", "2x3", "3x2")
+GRIDS = ("1x1", "1x2", "2x1", "1x3", "3x1", "2x2", "2x3")
 
 
 @pytest.mark.parametrize("case", CASES)

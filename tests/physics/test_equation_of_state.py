@@ -247,7 +247,7 @@ def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(
     tmp_path: Path, scheme: tuple[str, str]
 ) -> None:
     overrides = (*BAROTROPIC, *scheme_of(scheme))
-    overrides += ("time.max_steps=8", "mesh.max_level=2")
+    overrides += ("time.max_steps=4", "mesh.max_level=2")
     one = run_well(tmp_path / "one", WAVES, *overrides)
     assert one.history()["leaf_cells_2"][-1] > 0
     assert_same_bits(tmp_path, one, *overrides)

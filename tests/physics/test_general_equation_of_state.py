@@ -200,7 +200,7 @@ def test_mass_momentum_and_energy_are_conserved(
 def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(
     tmp_path: Path, scheme: tuple[str, str]
 ) -> None:
-    overrides = (*WHITE_DWARF, *scheme_of(scheme), "time.max_steps=8", "mesh.max_level=2")
+    overrides = (*WHITE_DWARF, *scheme_of(scheme), "time.max_steps=4", "mesh.max_level=2")
     overrides += ("hydro.dual_energy=on",)
     one = run_well(tmp_path / "one", WAVES, *overrides)
     assert one.history()["leaf_cells_2"][-1] > 0

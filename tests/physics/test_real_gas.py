@@ -246,7 +246,7 @@ def test_mass_momentum_and_energy_are_conserved(
 def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(
     tmp_path: Path, gas: str, scheme: tuple[str, str]
 ) -> None:
-    overrides = (*parameters_of(tmp_path, gas), *scheme_of(scheme), "time.max_steps=8")
+    overrides = (*parameters_of(tmp_path, gas), *scheme_of(scheme), "time.max_steps=4")
     overrides += ("mesh.max_level=2",)
     one = run_well(tmp_path / "one", WAVES, *overrides)
     assert one.history()["leaf_cells_2"][-1] > 0
