@@ -491,9 +491,9 @@ suspend() {
 test_unit() { ctest --test-dir "$build" --output-on-failure --parallel "$cores"; }
 test_python() { prepare_readers && run_pytest python; }
 test_cli() { prepare_manual && run_pytest tests/cli; }
-test_physics() { run_pytest tests/physics; }
-test_cases() { run_pytest tests/cases; }
-test_invariance() { run_pytest tests/invariance; }
+test_physics() { in_memory run_pytest tests/physics; }
+test_cases() { in_memory run_pytest tests/cases; }
+test_invariance() { in_memory run_pytest tests/invariance; }
 test_faults() { run_pytest tests/faults; }
 test_extending() { run_pytest tests/extending; }
 
@@ -516,6 +516,18 @@ test_performance() {
   run_pytest tests/performance --dist loadgroup
 }
 
+# Runs a command whose temporary files are in memory, if there is plenty: a short run spends most of
+# its time on waiting for a disk.
+in_memory() {
+  local free folder=/tmp
+  free=$(df --output=avail /dev/shm 2> /dev/null | tail -n 1)
+  if ((${free:-0} > 4 << 20)); then
+    folder=$(mktemp -d /dev/shm/octant-tests.XXXXXX)
+    trap 'rm -rf "$folder"' EXIT
+  fi
+  TMPDIR=${TMPDIR:-$folder} "$@"
+}
+
 # Runs the tests of a folder, with further options for pytest. A file's tests stay together: they
 # share what they prepare.
 run_pytest() {
@@ -536,27 +548,14 @@ existing_parts() {
 
 # The file that holds what the tests of a part wrote.
 test_log() {
-  if [[ $1 == unit ]]; then
-    echo "$build/Testing/Temporary/LastTest.log"
-  else
-    echo "$build/tests-$1.log"
-  fi
+  [[ $1 == unit ]] && echo "$build/Testing/Temporary/LastTest.log" || echo "$build/tests-$1.log"
 }
 
 # Lists why tests of the given parts were skipped: the number of tests and the reason, a line each.
 list_skipped_tests() {
   local part logs=()
   for part in "$@"; do logs+=("$(test_log "$part")"); done
-  awk '
-    /^SKIPPED \[[0-9]+\] / {  # of pytest
-      tests = substr($2, 2) + 0
-      sub(/^SKIPPED \[[0-9]+\] [^ ]+: /, "")
-      count[$0] += tests
-    }
-    follows { count[$0]++ }
-    { follows = /: Skipped$/ }  # of GoogleTest
-    END { for (reason in count) printf "%6d  %s\n", count[reason], reason }' "${logs[@]}" |
-    sort -k 1,1nr -k 2
+  awk -f "$root/tests/skipped_tests.awk" "${logs[@]}" | sort -k 1,1nr -k 2
 }
 
 # Prints which lines of each module the tests executed. Only a build with the preset `coverage`
