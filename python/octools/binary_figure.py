@@ -224,7 +224,7 @@ def orbital_image(
     Parameters
     ----------
     snapshot, state
-        Open snapshot, and what was measured in it.
+        Open snapshot, and the state of the binary measured in it.
     half_width
         Half the edge length of the image, code length.
     pixels

@@ -15,7 +15,7 @@ from octools.fields import Field
 from octools.figure import STYLE, save
 from octools.snapshot import Array, Snapshot
 
-BINS = (32, 128)  # along a side: least and most
+BINS = (32, 128)  # minimum and maximum number of bins along an axis
 
 
 @dataclass(frozen=True)

@@ -136,13 +136,13 @@ def example_of(run: Path) -> str:
         words = text.split()
         if words[:1] == ["expect"] and (named := re.search(r"--example[ =](\S+)", text)):
             return named[1]
-    return _same_parameters(run / "run.toml") or run.resolve().name
+    return _example_with_same_parameters(run / "run.toml") or run.resolve().name
 
 
 OF_ANY_RUN = ("output", "time", "mesh", "grid", "run", "refine", "statistics", "execution")
 
 
-def _same_parameters(path: Path) -> str | None:
+def _example_with_same_parameters(path: Path) -> str | None:
     """Find the only example whose parameters a run.toml has; None if there is none, or several."""
     if not path.is_file():
         return None

@@ -228,7 +228,7 @@ Boundaries::Boundaries(const FlowParameters& parameters, const Vector& size)
     check_pair(axis);
     check_velocities(axis);
   }
-  check_balance(size);
+  check_net_inflow(size);
   const int forced = index_of(parameters.forcing_axis);
   if (parameters.forcing != Forcing::none && !periodic(forced))
     throw InputError(
@@ -269,7 +269,7 @@ void Boundaries::check_velocities(int axis) const {
   }
 }
 
-void Boundaries::check_balance(const Vector& size) const {
+void Boundaries::check_net_inflow(const Vector& size) const {
   double entering = 0.0, gross = 0.0;
   for (int axis = 0; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end) {

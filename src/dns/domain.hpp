@@ -166,7 +166,7 @@ class Boundaries {
  private:
   void check_pair(int axis) const;
   void check_velocities(int axis) const;
-  void check_balance(const Vector& size) const;
+  void check_net_inflow(const Vector& size) const;
 
   std::array<std::array<Side, 2>, 3> sides_;
   std::array<std::array<Vector, 2>, 3> velocities_;

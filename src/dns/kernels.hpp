@@ -325,17 +325,17 @@ struct AddConstantToRows {
 // Adds a multiple of another row to a row.
 struct AddScaled {
   double* values;
-  const double* others;
+  const double* addend;
   double factor;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += factor * others[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += factor * addend[i]; }
 };
 
 // Returns AddScaled for each row of a field.
 struct AddScaledToRows {
-  FieldView field, others;
+  FieldView field, addend;
   double factor;
   KOKKOS_FUNCTION AddScaled operator()(int k, int j) const {
-    return {field.row(k, j), others.row(k, j), factor};
+    return {field.row(k, j), addend.row(k, j), factor};
   }
 };
 
@@ -361,10 +361,10 @@ void add_beside(const FieldView& field, int axis, int end, double amount) {
   add_to_cells<Space>(layers(field, axis, {at, at + 1}), amount);
 }
 
-// Adds `factor` times the cells of `others` to `field`, a view of the same shape. Does not wait.
-inline void add_cells(const FieldView& field, const FieldView& others, double factor = 1.0) {
+// Adds `factor` times the cells of `addend` to `field`, a view of the same shape. Does not wait.
+inline void add_cells(const FieldView& field, const FieldView& addend, double factor = 1.0) {
   launch_cells("dns: sources", {field.nx, field.ny, field.nz},
-               AddScaledToRows{field, others, factor});
+               AddScaledToRows{field, addend, factor});
 }
 
 }  // namespace octant::dns

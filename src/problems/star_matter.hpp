@@ -78,7 +78,7 @@ struct StarMatter {
   std::string text() const;
   // Text of a mass for messages: in code units and, with physical units, in solar masses.
   std::string text_of_mass(double mass) const;
-  // Kind and constants of given matter with all digits.
+  // Kind of matter and its constants with all digits. Requires is_given().
   std::string description() const;
 
  private:

@@ -161,7 +161,7 @@ void StarsInGas::check_size(const mesh::Geometry& geometry) {
 }
 
 double StarsInGas::begin(const Communicator& communicator) {
-  if (!model_file_.empty()) use_model_file(communicator);
+  if (!model_file_.empty()) read_or_write_model(communicator);
   tables_.clear();
   for (const ModelStar& star : model_.stars)
     tables_.push_back(mesh::to_device("enthalpy of a star", star.enthalpy));
@@ -363,7 +363,7 @@ StarModel read_model(const Communicator& communicator, const std::string& path,
 
 }  // namespace
 
-void StarsInGas::use_model_file(const Communicator& communicator) {
+void StarsInGas::read_or_write_model(const Communicator& communicator) {
   std::int32_t exists = communicator.is_root() && std::filesystem::exists(model_file_);
   communicator.broadcast(exists);
   const std::string text = fmt::format("{}, G {:.17g}", description(), G_);

@@ -110,7 +110,7 @@ class StarsInGas : public Problem {
   double pressure(const StarsInFrame::Mean& mean, double ambient) const;
   void check_matter(const ProblemSetup& setup) const;
   void check_size(const mesh::Geometry& geometry);
-  void use_model_file(const Communicator& communicator);
+  void read_or_write_model(const Communicator& communicator);
   void log_model() const;
 
   std::string problem_;

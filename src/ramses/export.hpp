@@ -405,14 +405,14 @@ class RamsesParticleWriter {
     std::int64_t first_identity = 0;
   };
 
-  using Numbers = std::span<const std::int64_t>;  // this rank's particles of a family
+  using Indices = std::span<const std::int64_t>;  // of this rank's particles of a family
 
   RamsesPlace cell_at(const double* position) const;
   void find_families();
   void find_identities();
   void name_columns();
   std::vector<double> reals_of(const ParticleContents& particles, const std::string& name,
-                               Numbers some) const;
+                               Indices some) const;
   std::vector<std::int32_t> levels_at(const std::vector<std::vector<double>>& position,
                                       const DomainOcts& octs) const;
 

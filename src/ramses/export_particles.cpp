@@ -202,17 +202,17 @@ void RamsesParticleWriter::for_columns(const DomainOcts& octs, const PutColumn& 
   }
   // Returns the received values of a column; `read` returns those of some particles of a family.
   const auto exchange_values = [&](const auto& read) {
-    decltype(read(families_[0], Numbers())) own;
+    decltype(read(families_[0], Indices())) own;
     for (std::size_t f = 0; f < families_.size(); ++f) {
       const auto values = read(families_[f], leaving[f]);
       own.insert(own.end(), values.begin(), values.end());
     }
     return way.exchange_values(ranks_, own);
   };
-  auto family = exchange_values([](const Family& of, Numbers some) {
+  auto family = exchange_values([](const Family& of, Indices some) {
     return std::vector<std::int32_t>(some.size(), of.number);
   });
-  auto identity = exchange_values([](const Family& of, Numbers some) {
+  auto identity = exchange_values([](const Family& of, Indices some) {
     std::vector<std::int64_t> identities = numbers_of(*of.particles, some);
     for (auto& n : identities) n += of.first_identity;
     return identities;
@@ -238,7 +238,7 @@ void RamsesParticleWriter::for_columns(const DomainOcts& octs, const PutColumn& 
       put(name, std::vector<std::int8_t>(family.size(), 0));
     } else {
       const auto values = exchange_values(
-          [&](const Family& of, Numbers some) { return reals_of(*of.particles, name, some); });
+          [&](const Family& of, Indices some) { return reals_of(*of.particles, name, some); });
       put(name, values);
       if (name.starts_with("position_")) position.push_back(values);
     }
@@ -261,7 +261,7 @@ std::vector<std::int32_t> RamsesParticleWriter::levels_at(
 // Values of a real column, or of a vector component, of some particles. Positions are relative to
 // the box's lower corner, as in RAMSES.
 std::vector<double> RamsesParticleWriter::reals_of(const ParticleContents& particles,
-                                                   const std::string& name, Numbers some) const {
+                                                   const std::string& name, Indices some) const {
   for (const std::string vector : {"position", "velocity"}) {
     if (!name.starts_with(vector + "_")) continue;
     const auto axis = static_cast<std::size_t>(name.back() - 'x');

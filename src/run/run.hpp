@@ -101,8 +101,8 @@ class Model {
   virtual void write_checkpoint(const OutputProgress& progress, const std::string& stem) = 0;
 };
 
-// Runs a model to its end and returns the exit code. Throws InputError before the first step,
-// RunError after it. Collective.
+// Runs a model to its end and returns the exit code. Throws InputError if parameters or input files
+// are invalid, RunError if the run fails. Collective.
 int run(Model& model, const RunRequest& request);
 
 // --- runs stepped by the caller ------------------------------------------------------------------
@@ -123,8 +123,8 @@ enum class Signals { of_the_run, of_the_program };
 // A run that the caller advances step by step. All functions are collective.
 class Run {
  public:
-  // Sets the state to that at time 0, or to that of a checkpoint. Throws InputError. The model must
-  // outlive the run.
+  // Sets the state to that at time 0, or to that of a checkpoint. Throws InputError or RunError.
+  // The model must outlive the run.
   Run(Model& model, const RunRequest& request, Signals signals = Signals::of_the_run);
   ~Run();
 

@@ -252,7 +252,7 @@ class OctantFieldInfo(FieldInfoContainer):
             )
 
     def setup_fluid_fields(self) -> None:
-        """Add what follows from pressure and density by the equation of state."""
+        """Add the fields that the equation of state gives from pressure and density."""
         if not {("octant", "pressure"), ("octant", "density")} <= set(self.field_list):
             return
         self._add_derived("internal_energy", "specific_thermal_energy", "specific_energy")

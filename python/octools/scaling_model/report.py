@@ -28,7 +28,7 @@ def listed(curve: Curve) -> list[str]:
 
 
 def fit_table(program: Program) -> str:
-    """Write the fitted coefficients and counts of all components."""
+    """Return a table of the fitted coefficients and counts of all components."""
     lines = [
         "fitted components, per coarse step and rank",
         f"{'component':<24}{'ns/update':>11}{'ns/surface':>12}{'fixed':>11}{'kernels':>9}"

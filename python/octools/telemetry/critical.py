@@ -58,18 +58,18 @@ class Window:
 
 @dataclass
 class Blame:
-    """The time of critical paths, summed over the run.
+    """Time on critical paths, summed over the run.
 
     Attributes
     ----------
     by_place
-        ns per (rank, node, phase, name).
+        Time in ns by (rank, node, phase, name).
     windows
-        How many paths were walked.
+        Number of paths.
     ranks_on_path
-        How many paths led over so many ranks.
+        Number of paths by the number of ranks on the path.
     exact
-        How many of the paths were walked through events.
+        Number of paths that were traced through recorded events.
     """
 
     by_place: dict[Key, int] = field(default_factory=lambda: defaultdict(int))

@@ -178,7 +178,7 @@ def _plot_speedups(axes: Any, found: Scaling, counts: list[int], colours: list[s
         )
     _plot_by_solver(axes, counts, found.solver_speedups(), colours)
     axes.set_ylabel("cell updates per second relative to the first run")
-    _label_counts(axes, counts)
+    _label_axes(axes, counts)
 
 
 def _plot_solvers(axes: Any, found: Scaling, counts: list[int], colours: list[str]) -> None:
@@ -191,7 +191,7 @@ def _plot_solvers(axes: Any, found: Scaling, counts: list[int], colours: list[st
     axes.loglog(counts, [each.step for each in found.paces], "o-", color=INK, ms=4, label="step")
     _plot_by_solver(axes, counts, found.solvers(), colours)
     axes.set_ylabel("seconds per step, on the slowest rank of each solver")
-    _label_counts(axes, counts)
+    _label_axes(axes, counts)
 
 
 def _plot_by_solver(
@@ -217,7 +217,7 @@ def _plot_phases(axes: Any, found: Scaling, counts: list[int], colours: list[str
     axes.set_ylabel("seconds per step, on the slowest rank of each phase")
 
 
-def _label_counts(axes: Any, counts: list[int]) -> None:
+def _label_axes(axes: Any, counts: list[int]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     axes.set_xticks(counts, [str(n) for n in counts], minor=False)

@@ -110,7 +110,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_possible(const Photochemistry& chemistry, co
 // Result of a substep.
 struct Substep {
   bool is_found;  // true if the implicit equations are solved
-  double error;   // estimated error over the tolerance
+  double error;   // estimated error divided by the tolerance
   Densities gas;
   double change[k_changes];  // changes; only those from k_heated on are set
 };
