@@ -24,13 +24,14 @@ class LinearTheory:
     h
         H0 / (100 km/s/Mpc).
     sigma_8
-        Linear rms overdensity today in spheres of 8 Mpc/h.
+        Linear rms overdensity today in spheres with a radius of 8 Mpc/h.
     spectral_index
         Slope of the primordial spectrum.
     w0, wa
         Dark energy's equation of state, w = w0 + wa (1 - a).
     omega_radiation
-        Density of radiation today in units of the critical one; the rest to one is curvature.
+        Density of radiation today in units of the critical one. The curvature is
+        1 - omega_m - omega_lambda - omega_radiation.
     """
 
     omega_m: float

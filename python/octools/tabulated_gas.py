@@ -21,21 +21,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TablePlaces:
-    """Places of cells in a table: indices below, and fractions of the distance to the next."""
+    """Positions of cells in a table: lower indices, and fractions of the distance to the next."""
 
     row: NDArray[np.intp]
     column: NDArray[np.intp]
-    along_rows: Array
-    along_columns: Array
+    row_fraction: Array
+    column_fraction: Array
 
     def value(self, field: Array) -> Array:
         """Return a field, interpolated linearly along both axes."""
         low, high = (
-            (1 - self.along_columns) * field[row, self.column]
-            + self.along_columns * field[row, self.column + 1]
+            (1 - self.column_fraction) * field[row, self.column]
+            + self.column_fraction * field[row, self.column + 1]
             for row in (self.row, self.row + 1)
         )
-        return (1 - self.along_rows) * low + self.along_rows * high
+        return (1 - self.row_fraction) * low + self.row_fraction * high
 
 
 @dataclass(frozen=True)

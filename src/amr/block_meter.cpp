@@ -71,7 +71,7 @@ void BlockMeter::begin_step() {
     for (auto& cycles : level.block_cycles) std::fill(cycles.begin(), cycles.end(), 0);
   }
   for (PartTimes& part : parts_) {
-    part.nanoseconds.assign(levels_.size(), 0.0);
+    part.cpu_ns.assign(levels_.size(), 0.0);
     part.wall_ns = 0.0;
   }
   begun_cycles_ = cycle_count();

@@ -289,7 +289,7 @@ double GasSolver::max_dt(int level, double courant) const {
   if (!options_.hydro.enabled || !options_.hydro.moves)
     return std::numeric_limits<double>::infinity();
   const double distance = courant * mesh_.geometry().cell_size(level);
-  // Signals are |vx| + |vy| + |vz| + 3 c, where c also contains the pressure of the radiation.
+  // Signal speed |vx| + |vy| + |vz| + 3 (c + c_r), with the speed c_r of radiation-pressure waves.
   const double wave = level < std::ssize(radiation_waves_) ? radiation_waves_[level] : 0.0;
   const double v = fastest_[level] + 3.0 * wave;
   const auto& [x, y, z] = options_.hydro.acceleration;

@@ -54,9 +54,7 @@ double scale_of(double counted, double time) { return counted > time ? time / co
 
 }  // namespace
 
-double PartTimes::total() const {
-  return std::accumulate(nanoseconds.begin(), nanoseconds.end(), 0.0);
-}
+double PartTimes::total() const { return std::accumulate(cpu_ns.begin(), cpu_ns.end(), 0.0); }
 
 PartTimer::PartTimer(PartTimes& part, int level, bool waits)
     : part_(part), level_(level), waits_(waits), cpu_(thread_cpu_ns()), wall_(Observer::now()) {}
@@ -64,7 +62,7 @@ PartTimer::PartTimer(PartTimes& part, int level, bool waits)
 PartTimer::~PartTimer() {
   if (waits_) Kokkos::fence();
   const std::int64_t cpu = thread_cpu_ns() - cpu_ - mpi_.cpu_ns() - left_out_;
-  part_.nanoseconds[level_] += static_cast<double>(cpu);
+  part_.cpu_ns[level_] += static_cast<double>(cpu);
   part_.wall_ns += static_cast<double>(Observer::now() - wall_ - mpi_.wall_ns() - left_out_);
 }
 
@@ -73,7 +71,7 @@ PartTimer::~PartTimer() {
 ByBlock<double> distribute_time(const PartTimes& part, const BlockContents& contents) {
   ByBlock<double> shares;
   for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);
-  std::vector<double> counted = sums_of(part.counted), rest = part.nanoseconds;
+  std::vector<double> counted = sums_of(part.counted), rest = part.cpu_ns;
   counted.resize(shares.size(), 0.0);
   const double total = part.total(), all = std::accumulate(counted.begin(), counted.end(), 0.0);
   const bool onwards = part.kind.share == Share::particles_onwards;

@@ -51,12 +51,12 @@ using BlockCounts = ByBlock<std::int32_t>;
 struct PartTimes {
   std::string name;
   CostKind kind;
-  std::vector<double> nanoseconds;  // by level: CPU time of the main thread without MPI
-  double wall_ns = 0.0;             // wall-clock time of the same spans on all levels
+  std::vector<double> cpu_ns;  // by level: CPU time of the main thread without MPI
+  double wall_ns = 0.0;        // wall-clock time of the same spans on all levels
   // Time of loops that count cycles, by level and own block, a part of the CPU time; empty if none.
   ByBlock<double> counted{};
 
-  // Sum of `nanoseconds` over all levels.
+  // Sum of `cpu_ns` over all levels.
   double total() const;
 };
 

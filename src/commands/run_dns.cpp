@@ -112,7 +112,7 @@ class DnsModel final : public Model {
                        simulation_.totals().scaled_divergence);
   }
 
-  // Writes the present statistics with every snapshot.
+  // Writes a snapshot, and the current statistics to the same directory.
   Paths write_snapshot(const std::string& stem) override {
     const Paths paths = write_in_formats(options_.formats, options_.output.formats,
                                          dns_snapshot_contents(simulation_), stem);

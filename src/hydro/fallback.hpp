@@ -39,8 +39,8 @@ struct FloorGain {
   double mass = 0.0, energy = 0.0, angular_momentum[3] = {0.0, 0.0, 0.0};
 };
 
-// Cells raised to the floors, in the order of the cells, and the amounts added to each, which the
-// caller must sum reproducibly. `irreparable` lists cells with NaN.
+// Result of apply_floors(): repaired cells in the given order, and the amounts added to each, which
+// the caller must sum reproducibly. `irreparable` lists cells whose state remains NaN or infinite.
 struct FlooredCells {
   std::vector<BadCell> cells;
   std::vector<FloorGain> gains;

@@ -241,7 +241,7 @@ class Inspection {
     });
   }
 
-  // Masks of the octants that have children, by slot.
+  // Returns the masks of octants with children, by slot; 0 for blocks of other ranks. Collective.
   std::vector<unsigned> octants_with_children(int level) const {
     std::vector<Child> children;
     std::vector<int> owners;

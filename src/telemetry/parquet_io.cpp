@@ -182,8 +182,8 @@ Thrift::List pairs_of(const Metadata& metadata) {
 
 }  // namespace
 
-Output::Output(const std::string& path, int effort)
-    : path_(path), part_(hidden_beside(path)), effort_(effort), file_(part_) {
+Output::Output(const std::string& path, int compression_level)
+    : path_(path), part_(hidden_beside(path)), compression_level_(compression_level), file_(part_) {
   write_bytes(bytes_of(k_magic));
 }
 
@@ -263,7 +263,8 @@ void Output::describe_chunk(const Column& column, const ChunkFacts& attributes) 
 
 void Output::write_page(int type, int encoding, std::int64_t count,
                         std::span<const std::byte> values) {
-  const auto fewer = deflate_is_available() ? deflated(values, effort_) : std::vector<std::byte>();
+  const auto fewer =
+      deflate_is_available() ? deflated(values, compression_level_) : std::vector<std::byte>();
   const std::span<const std::byte> stored = deflate_is_available() ? fewer : values;
   Thrift::Structure about{{page_values::count, {static_cast<std::int32_t>(count)}},
                           {page_values::encoding, {encoding}}};

@@ -63,8 +63,8 @@ class Input {
 // Parquet file during writing; it is renamed when complete.
 class Output {
  public:
-  // `effort` is the compression level of deflated(). Functions throw RunError with the reason.
-  Output(const std::string& path, int effort);
+  // `compression_level` is that of deflated(). Functions throw RunError with the reason.
+  Output(const std::string& path, int compression_level);
   ~Output();  // removes an unfinished file
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -92,7 +92,7 @@ class Output {
   void write_bytes(std::span<const std::byte> bytes);
 
   std::string path_, part_;
-  int effort_;
+  int compression_level_;
   AppendedFile file_;
   std::int64_t rows_ = 0, bytes_ = 0;               // so far
   std::int64_t group_rows_ = 0, uncompressed_ = 0;  // rows and bytes of the current group

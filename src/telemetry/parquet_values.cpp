@@ -220,9 +220,9 @@ void set_output(z_stream& stream, std::span<std::byte> bytes) {
 
 bool deflate_is_available() { return true; }
 
-std::vector<std::byte> deflated(std::span<const std::byte> bytes, int effort) {
+std::vector<std::byte> deflated(std::span<const std::byte> bytes, int level) {
   z_stream stream{};
-  if (deflateInit2(&stream, effort, Z_DEFLATED, MAX_WBITS + k_gzip, memory_level(bytes.size()),
+  if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS + k_gzip, memory_level(bytes.size()),
                    Z_DEFAULT_STRATEGY) != Z_OK)
     throw RunError("zlib could not be initialized");
   std::vector<std::byte> fewer(deflateBound(&stream, static_cast<uLong>(bytes.size())));

@@ -94,8 +94,8 @@ namespace octant::telemetry {
 // throw RunError.
 bool deflate_is_available();
 
-// Compresses bytes; `effort` is from 1 (fast) to 9 (small).
-std::vector<std::byte> deflated(std::span<const std::byte> bytes, int effort);
+// Compresses bytes; `level` is from 1 (fast) to 9 (small).
+std::vector<std::byte> deflated(std::span<const std::byte> bytes, int level);
 
 // Decompresses bytes to `size` bytes. Throws RunError if they are damaged.
 std::vector<std::byte> inflated(std::span<const std::byte> bytes, std::size_t size);

@@ -123,6 +123,10 @@ class Settings:
         All rules.
     mass_sph
         Gas mass of a cell of the initial conditions in solar masses, if it is known.
+    keys
+        Full name, "group/name", of each setting that the namelist sets, by name.
+    defaults
+        Default of RAMSES of each setting that has one, by name.
     """
 
     source: Conversion

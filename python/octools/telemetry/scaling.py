@@ -66,7 +66,7 @@ class Scaling:
         return dict(sorted(kept.items(), key=lambda item: -max(item[1])))
 
     def solver_speedups(self) -> dict[str, list[float | None]]:
-        """Work per second of each solver over that of the first run; None where it has no time."""
+        """Work per second by solver, relative to the first run; None where no time is recorded."""
         work = [each.work / self.paces[0].work for each in self.paces]
         return {
             name: [

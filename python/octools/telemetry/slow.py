@@ -18,8 +18,8 @@ from octools.telemetry.finding import Finding, line, listing
 # slower in the paper.
 SLOW = 2.0
 
-# Nothing is said of less processor time than this per span of steps: clocks and caches, not
-# processors, would be measured.
+# Ranks with less processor time than this in a span of steps are not reported: clocks and caches,
+# not the speed of the processor, would determine the ratio.
 LEAST_NS = 5_000_000
 
 # With less than this share of a processor a rank waits for a device; a rank that shares its

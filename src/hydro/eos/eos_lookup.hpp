@@ -92,7 +92,7 @@ class TabulatedState {
  public:
   KOKKOS_FORCEINLINE_FUNCTION TabulatedState(const EosGrid& grid, const V& rho)
       : grid_(grid), density_(rho), x_(grid.density, rho), volume_(V(1.0) / rho) {}
-  // State with a density whose isotherm is known.
+  // State at a density for which coldest() has already been evaluated.
   KOKKOS_FORCEINLINE_FUNCTION TabulatedState(const EosGrid& grid, const V& rho,
                                              const ColdestGas<V>& coldest)
       : grid_(grid), density_(rho), x_(coldest.below, coldest.fraction), volume_(coldest.volume) {}

@@ -297,8 +297,8 @@ class Increments {
       d_absorber[s] = gas.electrons * rates.atom_loss[s].value;
     }
     add_absorber_derivatives(d_absorber, by);
-    // The population of the metastable level saturates at about 3110 electrons per cm^3 (Kingdon &
-    // Ferland 1995, ApJ 442, 714).
+    // The population of the metastable level of He I saturates at about 3110 electrons per cm^3
+    // (Kingdon & Ferland 1995, ApJ 442, 714).
     constexpr double critical = 3110.0;
     const double cut = critical / (critical + gas.electrons), pairs = gas.electrons * cut;
     per_electron = per_electron + (pairs * gas.y[1]) * rates.metastable_loss;

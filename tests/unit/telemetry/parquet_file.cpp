@@ -194,8 +194,8 @@ TEST(Deflate, bytes_come_back_and_damage_is_noticed) {
   if (!deflate_is_available()) GTEST_SKIP() << "built without zlib";
   std::vector<std::byte> bytes(100000);
   for (std::size_t n = 0; n < bytes.size(); ++n) bytes[n] = static_cast<std::byte>(n * n / 1000);
-  for (const int effort : {1, 6}) {
-    auto fewer = deflated(bytes, effort);
+  for (const int level : {1, 6}) {
+    auto fewer = deflated(bytes, level);
     EXPECT_LT(fewer.size(), bytes.size());
     EXPECT_EQ(inflated(fewer, bytes.size()), bytes);
     EXPECT_THROW(inflated(fewer, bytes.size() - 1), RunError);
