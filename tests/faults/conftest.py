@@ -1,9 +1,11 @@
 """What the tests of faults share: the seed, the preloaded layer, and the undisturbed runs."""
 
+import functools
 import os
 import random
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -80,9 +82,15 @@ def preloaded(name: str, compiler: str, folder: Path) -> Path:
     return library
 
 
-@pytest.fixture(scope="session", params=FLOWS)
-def reference(
-    request: pytest.FixtureRequest, layer: Layer, tmp_path_factory: pytest.TempPathFactory
-) -> Reference:
+@pytest.fixture(scope="session")
+def references(
+    layer: Layer, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Reference]:
+    """Give a function that returns the undisturbed runs of a flow, and makes them once."""
+    return functools.cache(lambda name: undisturbed(name, layer, tmp_path_factory.mktemp(name)))
+
+
+@pytest.fixture(params=FLOWS)
+def reference(request: pytest.FixtureRequest, references: Callable[[str], Reference]) -> Reference:
     """Give the undisturbed runs of a flow, which its tests share."""
-    return undisturbed(request.param, layer, tmp_path_factory.mktemp(request.param))
+    return references(request.param)
