@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "core/wide_simd.hpp"
 #include "mesh/launch.hpp"
 #include "mesh/tile_cells.hpp"
 #include "radiation/closure.hpp"
@@ -56,8 +57,6 @@ class TransportTile {
       : a_(stage), team_(team), view_(stage.tiles, team.league_rank()), scratch_(team) {}
 
  protected:
-  static constexpr int k_width = SimdTraits<SimdDouble>::width;
-
   // Distance in scratch memory between neighbours along an axis.
   static constexpr int step_along(int axis) {
     return axis == 0 ? 1 : axis == 1 ? Scratch::across : Scratch::plane;
@@ -135,16 +134,26 @@ class TransportTile {
     return a_.tiles.block_size < M ? a_.tiles.block_size : M;
   }
 
+  // Calls body(V(0), c) for the packs V of consecutive cells that begin at cell c: the widest ones
+  // that divide their number.
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION static void in_packs(int cells, const Body& body) {
+    if (cells % SimdTraits<WideDouble>::width == 0)
+      for (int c = 0; c < cells; c += SimdTraits<WideDouble>::width) body(WideDouble(0.0), c);
+    else if (cells % SimdTraits<SimdDouble>::width == 0)
+      for (int c = 0; c < cells; c += SimdTraits<SimdDouble>::width) body(SimdDouble(0.0), c);
+    else
+      for (int c = 0; c < cells; ++c) body(0.0, c);
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION void read_cells(const mesh::BlockRow& row, int i, int j, int k,
                                               int cells) const {
     const mesh::CellPointer from = view_.cell(a_.current, row, i);
     const bool dark = !from.from || is_vacuum(0, i) || is_vacuum(1, j) || is_vacuum(2, k);
     double* const to = scratch_.cell(i, j, k);
-    if (cells % k_width == 0)
-      for (int c = 0; c < cells; c += k_width)
-        scheme().template read_pack<SimdDouble>(from, c, dark, to + c);
-    else
-      for (int c = 0; c < cells; ++c) scheme().template read_pack<double>(from, c, dark, to + c);
+    in_packs(cells, [&](auto pack, int c) OCTANT_INLINE_LAMBDA {
+      scheme().template read_pack<decltype(pack)>(from, c, dark, to + c);
+    });
   }
 
   // True if a cell with this index along an axis lies beyond a side without radiation.
@@ -172,12 +181,9 @@ class TransportTile {
 
   KOKKOS_FORCEINLINE_FUNCTION void update_cells(std::int64_t offset, int stride, int i, int j,
                                                 int k, int cells) const {
-    if (cells % k_width == 0)
-      for (int c = 0; c < cells; c += k_width)
-        scheme().template update_pack<SimdDouble>(offset + c, stride, i + c, j, k);
-    else
-      for (int c = 0; c < cells; ++c)
-        scheme().template update_pack<double>(offset + c, stride, i + c, j, k);
+    in_packs(cells, [&](auto pack, int c) OCTANT_INLINE_LAMBDA {
+      scheme().template update_pack<decltype(pack)>(offset + c, stride, i + c, j, k);
+    });
     for (int c = 0; c < cells; ++c) scheme().act_on_cell(offset + c, stride);
   }
 };
