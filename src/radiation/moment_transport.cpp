@@ -4,6 +4,7 @@
 
 #include "core/wide_simd.hpp"
 #include "radiation/closure.hpp"
+#include "radiation/face_flux.hpp"
 #include "radiation/transport_tile.hpp"
 
 namespace octant::radiation {
@@ -18,16 +19,6 @@ constexpr int k_lines = SimdTraits<WideDouble>::width;  // number of lines of ce
 constexpr int k_extinction = k_moments, k_variables = k_moments + 1;
 template <int M>
 using Scratch = TransportScratch<M, k_reach, k_variables, k_moments>;
-
-// Limited slope of the monotonised central difference (van Leer 1977).
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V limited_slope(const V& below, const V& here, const V& above) {
-  const V left = here - below, right = above - here;
-  const V centre = V(0.5) * (left + right);
-  const V twice = V(2.0) * select(absolute(left) < absolute(right), left, right);
-  const V smaller = select(absolute(twice) < absolute(centre), twice, centre);
-  return select(left * right > V(0.0), smaller, V(0.0));
-}
 
 // Copies `Rows` rows of `Columns` numbers from a row-major to a column-major matrix.
 template <int Rows, int Columns>
@@ -138,7 +129,7 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   // States at the lower and upper faces of cells along an axis.
   template <class V>
   struct FaceStates {
-    Moments<V> lower, upper;
+    FaceState<V> lower, upper;
   };
 
   // Linear reconstruction of the cells that begin at q. Neighbours are `Step` numbers apart, and
@@ -150,20 +141,20 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
     for (int n = 0; n < k_moments; ++n) {
       const double* const at = q + n * Stride;
       const V here = P::load(at);
-      const V half = V(0.5) * limited_slope(P::load(at - Step), here, P::load(at + Step));
-      states.lower[n] = here - half;
-      states.upper[n] = here + half;
+      const V half = half_limited_slope(P::load(at - Step), here, P::load(at + Step));
+      states.lower.of[n] = here - half;
+      states.upper.of[n] = here + half;
     }
-    limit_reduced_flux(states.lower);
-    limit_reduced_flux(states.upper);
+    states.lower.square = limit_reduced_flux(states.lower.of);
+    states.upper.square = limit_reduced_flux(states.upper.of);
     return states;
   }
 
   // Flux through the lower faces along an axis of the cells that begin at q, in units of the
   // reduced speed of light.
   template <int Axis, class V, int Step, int Stride>
-  KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_through(const double* q, const Moments<V>& below,
-                                                      const Moments<V>& above) const {
+  KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_through(const double* q, const FaceState<V>& below,
+                                                      const FaceState<V>& above) const {
     using P = SimdTraits<V>;
     const double* const extinction = q + k_extinction * Stride;
     const V depth = V(a_.dx) * min(P::load(extinction - Step), P::load(extinction));
@@ -175,7 +166,8 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   template <int Axis, int Step, int Stride, class Save>
   KOKKOS_FORCEINLINE_FUNCTION void sweep_line(const double* q, const Save& save) const {
     using V = WideDouble;
-    Moments<V> below = reconstruct<V, Step, Stride>(q - Step).upper, last;
+    FaceState<V> below = reconstruct<V, Step, Stride>(q - Step).upper;
+    Moments<V> last;
     for (int face = 0; face <= M; ++face, q += Step) {
       const auto states = reconstruct<V, Step, Stride>(q);
       const Moments<V> flux = flux_through<Axis, V, Step, Stride>(q, below, states.lower);

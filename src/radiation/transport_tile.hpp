@@ -71,6 +71,7 @@ class TransportTile {
     constexpr int across = Scratch::across, reach = Scratch::reach;
     const int run = run_of_cells();
     mesh::in_team(team_, across * across, [&](int n) {
+      prefetch_row(n + k_rows_ahead);
       const int j = n % across - reach, k = n / across - reach;
       const bool beyond_j = j < 0 || j >= M, beyond_k = k < 0 || k >= M;
       if (beyond_j && beyond_k) return;
@@ -132,6 +133,32 @@ class TransportTile {
   // Number of consecutive cells along x in one box.
   KOKKOS_FORCEINLINE_FUNCTION int run_of_cells() const {
     return a_.tiles.block_size < M ? a_.tiles.block_size : M;
+  }
+
+  // Number of rows by which prefetches precede reads.
+  static constexpr int k_rows_ahead = 8;
+
+  // Prefetches the moments of a row of gather().
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_row([[maybe_unused]] int n) const {
+#if !defined(OCTANT_GPU_COMPILER)
+    constexpr int across = Scratch::across, reach = Scratch::reach, line = 8;
+    const int j = n % across - reach, k = n / across - reach;
+    const bool beyond_j = j < 0 || j >= M, beyond_k = k < 0 || k >= M;
+    if ((beyond_j && beyond_k) || k >= M + reach) return;
+    const mesh::BlockRow row = view_.block_row(j, k);
+    const auto prefetch = [&](int i, int cells) OCTANT_INLINE_LAMBDA {
+      const mesh::CellPointer from = view_.cell(a_.current, row, i);
+      if (!from.from) return;
+      const double* at = from.from + static_cast<std::int64_t>(a_.first) * from.stride;
+      for (int m = 0; m < k_moments; ++m, at += from.stride)
+        for (int c = 0; c < cells; c += line) __builtin_prefetch(at + c);
+    };
+    const int run = run_of_cells();
+    for (int i = 0; i < M; i += run) prefetch(i, run);
+    if (beyond_j || beyond_k) return;
+    prefetch(-1, 1);
+    prefetch(M, 1);
+#endif
   }
 
   // Calls body(V(0), c) for the packs V of consecutive cells that begin at cell c: the widest ones
