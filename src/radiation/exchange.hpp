@@ -271,6 +271,23 @@ struct Equations {
   // `Constant`: the opacity kappa_P does not depend on the temperature.
   template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION After solve() const {
+    return moves ? solve_moving<Constant>() : solve_at_rest<Constant>();
+  }
+
+  template <bool Constant>
+  KOKKOS_FORCEINLINE_FUNCTION After solve_at_rest() const {
+    After s(old);
+    double T = initial;
+    if (!heat<Constant>(s, T, 1.0, 0.0)) return After(old);
+    const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
+    for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
+    s.converged = true;
+    conserve(s, 0.0);
+    return s;
+  }
+
+  template <bool Constant>
+  KOKKOS_FORCEINLINE_FUNCTION After solve_moving() const {
     constexpr int most = 50;
     // Bound of the last relative change of E and F. Conservation does not depend on it.
     constexpr double tolerance = 1e-10;
@@ -283,11 +300,6 @@ struct Equations {
     for (int pass = 0; pass < most; ++pass) {
       if (!heat<Constant>(s, T, comoving, work)) return After(old);
       const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
-      if (!moves) {
-        for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
-        s.converged = true;
-        break;
-      }
       s.push(old, closure, damped);
       s.limit_flux(old, true);
       const Closure now(s.flux, s.energy);

@@ -234,10 +234,10 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void exchange_with_gas(const hydro::GasCell& gas) const {
-    const double density = gas.density();
+    const double density = gas.density(), pressure = gas.thermal_pressure();
     RadiatingCell cell{.density = density,
                        .momentum = {},
-                       .internal = density * gas.internal_energy(),
+                       .internal = density * gas.internal_energy(pressure),
                        .energy = gas[a_.first],
                        .flux = {}};
     for (int d = 0; d < 3; ++d) {
@@ -255,17 +255,15 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
       gas[a_.first + k_flux_x + d] = cell.flux[d];
     }
     gas[a_.first] = cell.energy;
-    const double heat = cell.internal - before.internal;
-    if (a_.matter.gas.is_ideal()) gas.add(0.0, push, heat + 0.5 * work / density);
-    else add_to_cold_gas(gas, push, heat, 0.5 * work / density);
+    add_to_gas(gas, pressure, push, cell.internal - before.internal, 0.5 * work / density);
   }
 
-  // Adds momentum, heat and kinetic energy to gas with a cold pressure.
-  KOKKOS_FORCEINLINE_FUNCTION void add_to_cold_gas(const hydro::GasCell& gas,
-                                                   const double (&push)[3], double heat,
-                                                   double work) const {
+  // Adds momentum, heat and kinetic energy to gas with this thermal pressure.
+  KOKKOS_FORCEINLINE_FUNCTION void add_to_gas(const hydro::GasCell& gas, double thermal_pressure,
+                                              const double (&push)[3], double heat,
+                                              double work) const {
     const double per_heat = a_.matter.gas.gamma - 1.0;
-    const double heated = gas.thermal_pressure() + per_heat * heat;
+    const double heated = thermal_pressure + per_heat * heat;
     const double pressure = max(heated, a_.matter.gas.pressure_floor);
     for (int d = 0; d < 3; ++d) gas[hydro::k_momentum_x + d] += push[d];
     gas[hydro::k_energy] += heat + work + (pressure - heated) / per_heat;
