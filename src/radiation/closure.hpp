@@ -1,6 +1,6 @@
-// M1 closure of the moments of the radiation field, after Levermore (1984): fluxes through faces
-// and their Riemann solver. Energy fluxes F are divided by c, so that all moments are energy
-// densities; fluxes are in units of the (reduced) speed of light.
+// M1 closure of the moments of the radiation field, after Levermore (1984). Energy fluxes F are
+// divided by c, so that all moments are energy densities; fluxes are in units of the (reduced)
+// speed of light.
 //
 //   d_t E + div F = 0,  d_t F + div P = 0,  P = E ((1 - chi)/2 + (3 chi - 1)/2 n n),  n = F / |F|,
 //   chi = (3 + 4 f^2) / (5 + 2 g) = (5 - 2 g) / 3,  g = sqrt(4 - 3 f^2),  f = |F| / E <= 1

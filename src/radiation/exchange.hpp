@@ -268,12 +268,13 @@ struct Equations {
     return path * initial_opacity == 0.0 && path * (rosseland.at(initial) + scattering) == 0.0;
   }
 
-  // `Constant`: the opacity kappa_P does not depend on the temperature.
+  // Solution of the equations. `Constant`: the opacity kappa_P does not depend on the temperature.
   template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION After solve() const {
     return moves ? solve_moving<Constant>() : solve_at_rest<Constant>();
   }
 
+  // solve() for gas that does not move: E0 = E, and the flux does not affect the energies.
   template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION After solve_at_rest() const {
     After s(old);
@@ -286,6 +287,7 @@ struct Equations {
     return s;
   }
 
+  // solve() for gas that the radiation accelerates.
   template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION After solve_moving() const {
     constexpr int most = 50;

@@ -210,7 +210,7 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   KOKKOS_INLINE_FUNCTION void add_fluxes_across() const {
     using P = SimdTraits<WideDouble>;
     mesh::in_team(team_, M * (M / k_lines), [&](int column) {
-      const int other = column % M, i = column / M * k_lines;
+      const int other = column * k_lines / M, i = column * k_lines % M;
       const double* const q = Axis == 1 ? scratch_.cell(i, 0, other) : scratch_.cell(i, other, 0);
       double* const to =
           (Axis == 1 ? scratch_.change(0, 0, other) : scratch_.change(0, other, 0)) + i;
@@ -276,7 +276,7 @@ template <int M>
 void advance_tiles(const TransportStage& stage) {
   // Cost of a cell: 4 moments and the gas are read and written; reconstruction, closure and solver
   // for three faces.
-  const KernelCost cost{stage.matter.interacts ? 200.0 : 96.0, 3.0 * 190.0};
+  const KernelCost cost{stage.matter.interacts ? 200.0 : 96.0, 3.0 * 180.0};
   mesh::for_tasks(
       {"radiation transport", cost}, stage.tiles.count(),
       {.scratch = Scratch<M>::bytes(), .items = std::int64_t{M} * M * M},
