@@ -268,9 +268,28 @@ struct Equations {
     return path * initial_opacity == 0.0 && path * (rosseland.at(initial) + scattering) == 0.0;
   }
 
-  // `Constant`: the opacity kappa_P does not depend on the temperature.
+  // Solution of the equations. `Constant`: the opacity kappa_P does not depend on the temperature.
   template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION After solve() const {
+    return moves ? solve_moving<Constant>() : solve_at_rest<Constant>();
+  }
+
+  // solve() for gas that does not move: E0 = E, and the flux does not affect the energies.
+  template <bool Constant>
+  KOKKOS_FORCEINLINE_FUNCTION After solve_at_rest() const {
+    After s(old);
+    double T = initial;
+    if (!heat<Constant>(s, T, 1.0, 0.0)) return After(old);
+    const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
+    for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
+    s.converged = true;
+    conserve(s, 0.0);
+    return s;
+  }
+
+  // solve() for gas that the radiation accelerates.
+  template <bool Constant>
+  KOKKOS_FORCEINLINE_FUNCTION After solve_moving() const {
     constexpr int most = 50;
     // Bound of the last relative change of E and F. Conservation does not depend on it.
     constexpr double tolerance = 1e-10;
@@ -283,11 +302,6 @@ struct Equations {
     for (int pass = 0; pass < most; ++pass) {
       if (!heat<Constant>(s, T, comoving, work)) return After(old);
       const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
-      if (!moves) {
-        for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
-        s.converged = true;
-        break;
-      }
       s.push(old, closure, damped);
       s.limit_flux(old, true);
       const Closure now(s.flux, s.energy);

@@ -1,6 +1,10 @@
 #include "radiation/moment_transport.hpp"
 
+#include <type_traits>
+
+#include "core/wide_simd.hpp"
 #include "radiation/closure.hpp"
+#include "radiation/face_flux.hpp"
 #include "radiation/transport_tile.hpp"
 
 namespace octant::radiation {
@@ -9,21 +13,20 @@ namespace {
 
 using mesh::TaskTeam;
 
-constexpr int k_width = SimdTraits<SimdDouble>::width;
+constexpr int k_lines = SimdTraits<WideDouble>::width;  // number of lines of cells in a pack
 // Variables in scratch memory: E, the reduced flux f = F / (c E), and the extinction (absorption
 // and scattering per length). Changes are the sums of the fluxes into cells.
 constexpr int k_extinction = k_moments, k_variables = k_moments + 1;
 template <int M>
 using Scratch = TransportScratch<M, k_reach, k_variables, k_moments>;
 
-// Limited slope of the monotonised central difference (van Leer 1977).
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V limited_slope(const V& below, const V& here, const V& above) {
-  const V left = here - below, right = above - here;
-  const V centre = V(0.5) * (left + right);
-  const V twice = V(2.0) * select(absolute(left) < absolute(right), left, right);
-  const V smaller = select(absolute(twice) < absolute(centre), twice, centre);
-  return select(left * right > V(0.0), smaller, V(0.0));
+// Copies `Rows` rows of `Columns` numbers from a row-major to a column-major matrix.
+template <int Rows, int Columns>
+KOKKOS_FORCEINLINE_FUNCTION void transpose(const double* from, int from_row, double* to,
+                                           int to_column) {
+  for (int r = 0; r < Rows; r += SimdTraits<SimdDouble>::width)
+    for (int c = 0; c < Columns; c += SimdTraits<SimdDouble>::width)
+      transpose_square(from + r * from_row + c, from_row, to + c * to_column + r, to_column);
 }
 
 // One stage on the cells of a tile.
@@ -56,7 +59,6 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
                                              double* to) const {
     using P = SimdTraits<V>;
     Moments<V> w{{V(k_dark), V(0.0), V(0.0), V(0.0)}};
-    V extinction(0.0);
     if (!dark) {
       const double* const moments = from.from + cell + a_.first * from.stride;
       w[k_energy_density] = max(P::load(moments), V(k_dark));
@@ -65,17 +67,19 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
         w[n] = P::load(moments + n * from.stride) * per_energy;
       limit_reduced_flux(w);
     }
-    if (from.from) extinction = a_.matter.template extinction<V>(from.from + cell, from.stride);
-    if (dark) extinction = V(0.5) * extinction;  // radiation vanishes at the face already
     for (int n = 0; n < k_moments; ++n) P::store(to + n * Tile::stride, w[n]);
-    P::store(to + k_extinction * Tile::stride, extinction);
+    using Part = std::conditional_t<P::width == 1, double, SimdDouble>;
+    for (int c = 0; c < P::width; c += SimdTraits<Part>::width)
+      read_extinction<Part>(from, cell + c, dark, to + c);
   }
 
   // Flux through the lower face of the cell at q.
   template <int Axis>
   KOKKOS_FORCEINLINE_FUNCTION Moments<double> flux_below(const double* q) const {
-    return flux_through<Axis>(q, reconstruct<Axis, double>(q - step_along(Axis)).upper,
-                              reconstruct<Axis, double>(q).lower);
+    constexpr int step = step_along(Axis), stride = Tile::stride;
+    return flux_through<Axis, double, step, stride>(
+        q, reconstruct<double, step, stride>(q - step).upper,
+        reconstruct<double, step, stride>(q).lower);
   }
 
   // Writes the new moments of own cells, and of the gas if it interacts, before the exchange.
@@ -112,100 +116,110 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   }
 
  private:
+  // Reads the extinction of cells.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void read_extinction(const mesh::CellPointer& from, int cell,
+                                                   bool dark, double* to) const {
+    V extinction(0.0);
+    if (from.from) extinction = a_.matter.template extinction<V>(from.from + cell, from.stride);
+    if (dark) extinction = V(0.5) * extinction;  // radiation vanishes at the face already
+    SimdTraits<V>::store(to + k_extinction * Tile::stride, extinction);
+  }
+
   // States at the lower and upper faces of cells along an axis.
   template <class V>
   struct FaceStates {
-    Moments<V> lower, upper;
+    FaceState<V> lower, upper;
   };
 
-  // Linear reconstruction of the cells that begin at q.
-  template <int Axis, class V>
+  // Linear reconstruction of the cells that begin at q. Neighbours are `Step` numbers apart, and
+  // variables `Stride` numbers.
+  template <class V, int Step, int Stride>
   KOKKOS_FORCEINLINE_FUNCTION static FaceStates<V> reconstruct(const double* q) {
     using P = SimdTraits<V>;
-    constexpr int step = step_along(Axis);
     FaceStates<V> states;
     for (int n = 0; n < k_moments; ++n) {
-      const double* const at = q + n * Tile::stride;
+      const double* const at = q + n * Stride;
       const V here = P::load(at);
-      const V half = V(0.5) * limited_slope(P::load(at - step), here, P::load(at + step));
-      states.lower[n] = here - half;
-      states.upper[n] = here + half;
+      const V half = half_limited_slope(P::load(at - Step), here, P::load(at + Step));
+      states.lower.of[n] = here - half;
+      states.upper.of[n] = here + half;
     }
-    limit_reduced_flux(states.lower);
-    limit_reduced_flux(states.upper);
+    states.lower.square = limit_reduced_flux(states.lower.of);
+    states.upper.square = limit_reduced_flux(states.upper.of);
     return states;
   }
 
   // Flux through the lower faces along an axis of the cells that begin at q, in units of the
   // reduced speed of light.
-  template <int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_through(const double* q, const Moments<V>& below,
-                                                      const Moments<V>& above) const {
+  template <int Axis, class V, int Step, int Stride>
+  KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_through(const double* q, const FaceState<V>& below,
+                                                      const FaceState<V>& above) const {
     using P = SimdTraits<V>;
-    const double* const extinction = q + k_extinction * Tile::stride;
-    const V depth = V(a_.dx) * min(P::load(extinction - step_along(Axis)), P::load(extinction));
+    const double* const extinction = q + k_extinction * Stride;
+    const V depth = V(a_.dx) * min(P::load(extinction - Step), P::load(extinction));
     return flux_between(Axis, below, above, depth);
   }
 
-  // Sets the changes of the cells to the fluxes through their faces along x.
+  // Fluxes along an axis through the faces of a line of M cells that begins at q, from face to
+  // face. Calls save(cell, n, flux into the cell) for each cell and moment n.
+  template <int Axis, int Step, int Stride, class Save>
+  KOKKOS_FORCEINLINE_FUNCTION void sweep_line(const double* q, const Save& save) const {
+    using V = WideDouble;
+    FaceState<V> below = reconstruct<V, Step, Stride>(q - Step).upper;
+    Moments<V> last;
+    for (int face = 0; face <= M; ++face, q += Step) {
+      const auto states = reconstruct<V, Step, Stride>(q);
+      const Moments<V> flux = flux_through<Axis, V, Step, Stride>(q, below, states.lower);
+      for (int n = 0; n < k_moments && face > 0; ++n) save(face - 1, n, last[n] - flux[n]);
+      last = flux;
+      below = states.upper;
+    }
+  }
+
+  // Sets the changes of the cells to the fluxes through their faces along x. On a CPU, the rows of
+  // a pack are transposed in a buffer.
   KOKKOS_INLINE_FUNCTION void add_fluxes_along_x() const {
-    using P = SimdTraits<SimdDouble>;
-    constexpr int cells = M + 2 * k_width;
-    mesh::in_team(team_, M * M, [&](int row) {
-      const int j = row % M, k = row / M;
-      // States of cell i - 1 at its upper, and of cell i at its lower face.
-      double below[k_moments][cells], above[k_moments][cells], flux[k_moments][cells];
-      for (int i = -1; i <= M; i += k_width) {
-        const auto states = reconstruct<0, SimdDouble>(scratch_.cell(i, j, k));
-        for (int n = 0; n < k_moments; ++n) {
-          P::store(below[n] + i + 1, states.upper[n]);
-          if (i < 0) {
-            for (int lane = 1; lane < k_width; ++lane)
-              above[n][lane - 1] = P::lane(states.lower[n], lane);
-          } else {
-            P::store(above[n] + i, states.lower[n]);
-          }
-        }
-      }
-      for (int i = 0; i <= M; i += k_width) {
-        Moments<SimdDouble> left, right;
-        for (int n = 0; n < k_moments; ++n) {
-          left[n] = P::load(below[n] + i);
-          right[n] = P::load(above[n] + i);
-        }
-        const auto pack = flux_through<0>(scratch_.cell(i, j, k), left, right);
-        for (int n = 0; n < k_moments; ++n) P::store(flux[n] + i, pack[n]);
-      }
-      for (int n = 0; n < k_moments; ++n) {
-        double* const change = scratch_.change(n, j, k);
-        for (int i = 0; i < M; ++i) change[i] = flux[n][i] - flux[n][i + 1];
+    using P = SimdTraits<WideDouble>;
+    mesh::in_team(team_, M * (M / k_lines), [&](int pack) {
+      const int j = pack / M * k_lines, k = pack % M;
+      if constexpr (k_lines == 1) {
+        double* const to = scratch_.change(0, j, k);
+        sweep_line<0, 1, Tile::stride>(scratch_.cell(0, j, k),
+                                       [&](int i, int n, const WideDouble& change) {
+                                         P::store(to + n * M * M * M + i, change);
+                                       });
+      } else {
+        constexpr int across = Tile::across;
+        double cells[k_variables * across * k_lines], changes[k_moments * M * k_lines];
+        for (int n = 0; n < k_variables; ++n)
+          transpose<k_lines, across>(scratch_.cell(-k_reach, j, k) + n * Tile::stride, across,
+                                     cells + n * across * k_lines, k_lines);
+        sweep_line<0, k_lines, across * k_lines>(
+            cells + k_reach * k_lines, [&](int i, int n, const WideDouble& change) {
+              P::store(changes + (n * M + i) * k_lines, change);
+            });
+        for (int n = 0; n < k_moments; ++n)
+          transpose<M, k_lines>(changes + n * M * k_lines, k_lines, scratch_.change(n, j, k), M);
       }
     });
   }
 
-  // Adds the fluxes through the faces along y or z, from face to face.
+  // Adds the fluxes through the faces along y or z.
   template <int Axis>
   KOKKOS_INLINE_FUNCTION void add_fluxes_across() const {
-    using P = SimdTraits<SimdDouble>;
-    mesh::in_team(team_, M * (M / k_width), [&](int column) {
-      const int other = column % M, i = column / M * k_width;
-      const auto cell = [&](int along) {
-        return Axis == 1 ? scratch_.cell(i, along, other) : scratch_.cell(i, other, along);
-      };
-      double* const first =
+    using P = SimdTraits<WideDouble>;
+    mesh::in_team(team_, M * (M / k_lines), [&](int column) {
+      const int other = column * k_lines / M, i = column * k_lines % M;
+      const double* const q = Axis == 1 ? scratch_.cell(i, 0, other) : scratch_.cell(i, other, 0);
+      double* const to =
           (Axis == 1 ? scratch_.change(0, 0, other) : scratch_.change(0, other, 0)) + i;
       constexpr int step = Axis == 1 ? M : M * M;
-      Moments<SimdDouble> below = reconstruct<Axis, SimdDouble>(cell(-1)).upper, last;
-      for (int face = 0; face <= M; ++face) {
-        const auto states = reconstruct<Axis, SimdDouble>(cell(face));
-        const auto flux = flux_through<Axis>(cell(face), below, states.lower);
-        for (int n = 0; n < k_moments && face > 0; ++n) {
-          double* const change = first + n * M * M * M + (face - 1) * step;
-          P::store(change, P::load(change) + (last[n] - flux[n]));
-        }
-        last = flux;
-        below = states.upper;
-      }
+      sweep_line<Axis, step_along(Axis), Tile::stride>(
+          q, [&](int along, int n, const WideDouble& change) {
+            double* const at = to + n * M * M * M + along * step;
+            P::store(at, P::load(at) + change);
+          });
     });
   }
 
@@ -220,10 +234,10 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void exchange_with_gas(const hydro::GasCell& gas) const {
-    const double density = gas.density();
+    const double density = gas.density(), pressure = gas.thermal_pressure();
     RadiatingCell cell{.density = density,
                        .momentum = {},
-                       .internal = density * gas.internal_energy(),
+                       .internal = density * gas.internal_energy(pressure),
                        .energy = gas[a_.first],
                        .flux = {}};
     for (int d = 0; d < 3; ++d) {
@@ -241,17 +255,15 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
       gas[a_.first + k_flux_x + d] = cell.flux[d];
     }
     gas[a_.first] = cell.energy;
-    const double heat = cell.internal - before.internal;
-    if (a_.matter.gas.is_ideal()) gas.add(0.0, push, heat + 0.5 * work / density);
-    else add_to_cold_gas(gas, push, heat, 0.5 * work / density);
+    add_to_gas(gas, pressure, push, cell.internal - before.internal, 0.5 * work / density);
   }
 
-  // Adds momentum, heat and kinetic energy to gas with a cold pressure.
-  KOKKOS_FORCEINLINE_FUNCTION void add_to_cold_gas(const hydro::GasCell& gas,
-                                                   const double (&push)[3], double heat,
-                                                   double work) const {
+  // Adds momentum, heat and kinetic energy to gas with this thermal pressure.
+  KOKKOS_FORCEINLINE_FUNCTION void add_to_gas(const hydro::GasCell& gas, double thermal_pressure,
+                                              const double (&push)[3], double heat,
+                                              double work) const {
     const double per_heat = a_.matter.gas.gamma - 1.0;
-    const double heated = gas.thermal_pressure() + per_heat * heat;
+    const double heated = thermal_pressure + per_heat * heat;
     const double pressure = max(heated, a_.matter.gas.pressure_floor);
     for (int d = 0; d < 3; ++d) gas[hydro::k_momentum_x + d] += push[d];
     gas[hydro::k_energy] += heat + work + (pressure - heated) / per_heat;
@@ -264,7 +276,7 @@ template <int M>
 void advance_tiles(const TransportStage& stage) {
   // Cost of a cell: 4 moments and the gas are read and written; reconstruction, closure and solver
   // for three faces.
-  const KernelCost cost{stage.matter.interacts ? 200.0 : 96.0, 3.0 * 190.0};
+  const KernelCost cost{stage.matter.interacts ? 200.0 : 96.0, 3.0 * 180.0};
   mesh::for_tasks(
       {"radiation transport", cost}, stage.tiles.count(),
       {.scratch = Scratch<M>::bytes(), .items = std::int64_t{M} * M * M},

@@ -43,6 +43,10 @@ struct OpacityLaw {
   KOKKOS_FORCEINLINE_FUNCTION bool depends_on_temperature() const {
     return temperature_exponent != 0.0 || table.exists();
   }
+  // True if the opacity is the same at all densities and temperatures.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const {
+    return density_exponent == 0.0 && !depends_on_temperature();
+  }
   // The law at a positive density.
   KOKKOS_FORCEINLINE_FUNCTION OpacityAtDensity at_density(double rho) const {
     if (table.exists()) return {0.0, 0.0, 1.0, 0.0, 0.0, table.at_density(mean, rho)};

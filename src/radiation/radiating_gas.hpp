@@ -40,6 +40,7 @@ struct RadiatingGas {
     // The cells are only read.
     const hydro::GasCells<V> cells(const_cast<double*>(state), stride, gas);
     const V density = cells.density();
+    if (opacity.rosseland.is_constant()) return density * V(opacity.extinction(1.0, 1.0));
     if (!opacity.rosseland.depends_on_temperature())
       return P::generate([&](int lane) { return opacity.extinction(P::lane(density, lane), 1.0); });
     const V internal = density * cells.internal_energy();

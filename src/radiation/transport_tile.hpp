@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "core/wide_simd.hpp"
 #include "mesh/launch.hpp"
 #include "mesh/tile_cells.hpp"
 #include "radiation/closure.hpp"
@@ -56,8 +57,6 @@ class TransportTile {
       : a_(stage), team_(team), view_(stage.tiles, team.league_rank()), scratch_(team) {}
 
  protected:
-  static constexpr int k_width = SimdTraits<SimdDouble>::width;
-
   // Distance in scratch memory between neighbours along an axis.
   static constexpr int step_along(int axis) {
     return axis == 0 ? 1 : axis == 1 ? Scratch::across : Scratch::plane;
@@ -72,6 +71,7 @@ class TransportTile {
     constexpr int across = Scratch::across, reach = Scratch::reach;
     const int run = run_of_cells();
     mesh::in_team(team_, across * across, [&](int n) {
+      prefetch_row(n + k_rows_ahead);
       const int j = n % across - reach, k = n / across - reach;
       const bool beyond_j = j < 0 || j >= M, beyond_k = k < 0 || k >= M;
       if (beyond_j && beyond_k) return;
@@ -135,16 +135,52 @@ class TransportTile {
     return a_.tiles.block_size < M ? a_.tiles.block_size : M;
   }
 
+  // Number of rows by which prefetches precede reads.
+  static constexpr int k_rows_ahead = 8;
+
+  // Prefetches the moments of a row of gather().
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_row([[maybe_unused]] int n) const {
+#if !defined(OCTANT_GPU_COMPILER)
+    constexpr int across = Scratch::across, reach = Scratch::reach, line = 8;
+    const int j = n % across - reach, k = n / across - reach;
+    const bool beyond_j = j < 0 || j >= M, beyond_k = k < 0 || k >= M;
+    if ((beyond_j && beyond_k) || k >= M + reach) return;
+    const mesh::BlockRow row = view_.block_row(j, k);
+    const auto prefetch = [&](int i, int cells) OCTANT_INLINE_LAMBDA {
+      const mesh::CellPointer from = view_.cell(a_.current, row, i);
+      if (!from.from) return;
+      const double* at = from.from + static_cast<std::int64_t>(a_.first) * from.stride;
+      for (int m = 0; m < k_moments; ++m, at += from.stride)
+        for (int c = 0; c < cells; c += line) __builtin_prefetch(at + c);
+    };
+    const int run = run_of_cells();
+    for (int i = 0; i < M; i += run) prefetch(i, run);
+    if (beyond_j || beyond_k) return;
+    prefetch(-1, 1);
+    prefetch(M, 1);
+#endif
+  }
+
+  // Calls body(V(0), c) for the packs V of consecutive cells that begin at cell c: the widest ones
+  // that divide their number.
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION static void in_packs(int cells, const Body& body) {
+    if (cells % SimdTraits<WideDouble>::width == 0)
+      for (int c = 0; c < cells; c += SimdTraits<WideDouble>::width) body(WideDouble(0.0), c);
+    else if (cells % SimdTraits<SimdDouble>::width == 0)
+      for (int c = 0; c < cells; c += SimdTraits<SimdDouble>::width) body(SimdDouble(0.0), c);
+    else
+      for (int c = 0; c < cells; ++c) body(0.0, c);
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION void read_cells(const mesh::BlockRow& row, int i, int j, int k,
                                               int cells) const {
     const mesh::CellPointer from = view_.cell(a_.current, row, i);
     const bool dark = !from.from || is_vacuum(0, i) || is_vacuum(1, j) || is_vacuum(2, k);
     double* const to = scratch_.cell(i, j, k);
-    if (cells % k_width == 0)
-      for (int c = 0; c < cells; c += k_width)
-        scheme().template read_pack<SimdDouble>(from, c, dark, to + c);
-    else
-      for (int c = 0; c < cells; ++c) scheme().template read_pack<double>(from, c, dark, to + c);
+    in_packs(cells, [&](auto pack, int c) OCTANT_INLINE_LAMBDA {
+      scheme().template read_pack<decltype(pack)>(from, c, dark, to + c);
+    });
   }
 
   // True if a cell with this index along an axis lies beyond a side without radiation.
@@ -172,12 +208,9 @@ class TransportTile {
 
   KOKKOS_FORCEINLINE_FUNCTION void update_cells(std::int64_t offset, int stride, int i, int j,
                                                 int k, int cells) const {
-    if (cells % k_width == 0)
-      for (int c = 0; c < cells; c += k_width)
-        scheme().template update_pack<SimdDouble>(offset + c, stride, i + c, j, k);
-    else
-      for (int c = 0; c < cells; ++c)
-        scheme().template update_pack<double>(offset + c, stride, i + c, j, k);
+    in_packs(cells, [&](auto pack, int c) OCTANT_INLINE_LAMBDA {
+      scheme().template update_pack<decltype(pack)>(offset + c, stride, i + c, j, k);
+    });
     for (int c = 0; c < cells; ++c) scheme().act_on_cell(offset + c, stride);
   }
 };
