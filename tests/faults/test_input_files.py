@@ -181,4 +181,4 @@ def refused(tmp_path: Path, text: str) -> Outcome:
 def test_a_parameter_file_is_reported_once(tmp_path: Path) -> None:
     assert_refused(refused(tmp_path, ""), "run.toml", "the file is empty")
     assert_refused(refused(tmp_path, "[problem]\nname = sedov\n"), "run.toml:2", "not valid TOML")
-    assert_refused(refused(tmp_path, SMALL + "steps = 3\n"), "run.toml:11", "time.steps")
+    assert_refused(refused(tmp_path, SMALL + "steps = 3\n"), "run.toml:12", "time.steps")
