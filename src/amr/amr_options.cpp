@@ -196,7 +196,8 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   if (problem) problem->declare(schema);
 }
 
-void AmrOptions::finish(const ParameterSchema& schema) {
+void AmrOptions::finish(const ParameterSchema& schema, InputFiles& files) {
+  const TextReader read_text = files.reader();
   hydro.finish();
   const bool has_forces = gravity.enabled || hydro.acceleration != std::array{0.0, 0.0, 0.0};
   mesh.outflow_is_diode = has_forces && frame.angular_velocity == 0.0;
@@ -230,7 +231,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
     throw InputError("refine.mass_scalar = {}: the run has only {} scalars (hydro.scalars)",
                      refine.mass_scalar, scalars);
   add_process_variables();
-  finish_radiation();
+  finish_radiation(read_text);
   check_output(geometry);
   if (hydro.enabled) integrals.compile(geometry, hydro.gas(), shown_names(hydro.scalars));
   if (problem)
@@ -239,11 +240,12 @@ void AmrOptions::finish(const ParameterSchema& schema) {
                       .G = gravity.enabled ? newton_constant(0.0) : 0.0,
                       .universe = universe.get(),
                       .initial = initial,
-                      .units = physical.units()});
+                      .units = physical.units(),
+                      .read_text = read_text});
   without_effect_ = parameters_without_effect(schema, radiation.is_active());
   resolved_ = schema.resolved_toml();
-  data_files_ = checksums_of_data_files(schema);
-  finish_processes();
+  data_files_ = checksums_of_data_files(schema, files);
+  finish_processes(read_text);
   for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro, scales);
 }
 
@@ -291,7 +293,7 @@ void AmrOptions::check_equation_of_state() const {
           eos, process->name());
 }
 
-void AmrOptions::finish_radiation() {
+void AmrOptions::finish_radiation(const TextReader& read_text) {
   if (!hydro.moves && gravity.enabled)
     throw InputError("hydro.moves = false is not supported with gravity.enabled = true");
   if (!hydro.moves && hydro.acceleration != std::array{0.0, 0.0, 0.0})
@@ -314,7 +316,7 @@ void AmrOptions::finish_radiation() {
     throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
   const CodeUnits today = units(1.0);
   const bool has_units = cosmology.enabled || physical.has_physical_units();
-  radiation.finish(hydro, has_units ? &today : nullptr, mesh.max_level > 0);
+  radiation.finish(hydro, has_units ? &today : nullptr, mesh.max_level > 0, read_text);
   hydro.separate = radiation.fields();
 }
 
@@ -449,7 +451,7 @@ void AmrOptions::check_output(const mesh::Geometry& geometry) const {
 }
 
 // Removes processes that are not enabled, along with their parameters.
-void AmrOptions::finish_processes() {
+void AmrOptions::finish_processes(const TextReader& read_text) {
   std::erase_if(processes, [](const auto& process) { return !process->is_wanted(); });
   std::vector<particles::Kind> kinds;
   if (problem) kinds = particle_kinds(*this);
@@ -482,7 +484,8 @@ void AmrOptions::finish_processes() {
          .light_speed = radiation.light().c * units(1.0).velocity(),
          .speed_ratio = radiation.speed_ratio,
          .first_photons = static_cast<int>(hydro.variables().size()) -
-                          radiation.photon_groups * (radiation.has_emission ? 5 : 4)});
+                          radiation.photon_groups * (radiation.has_emission ? 5 : 4),
+         .read_text = read_text});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {
@@ -511,10 +514,12 @@ double AmrOptions::mass_unit() const {
                                 : mesh::Geometry(mesh).cell_volume(0);  // mean density 1
 }
 
-void AmrOptions::read(const ParameterReader& read, const ParameterSchema::Overrides& overrides) {
+// Reads the parameters, twice with a preset, which adds to the given ones.
+void AmrOptions::read(const std::string& text, const std::string& source,
+                      const ParameterSchema::Overrides& overrides, InputFiles& files) {
   ParameterSchema schema;
   declare_all(schema);
-  read(schema, overrides);
+  schema.read_text(text, source, overrides);
   preset_assignments = subgrid::assignments_of(preset);
   std::erase_if(preset_assignments, [&](const std::string& assignment) {
     return schema.was_set(assignment.substr(0, assignment.find(' ')));
@@ -522,30 +527,29 @@ void AmrOptions::read(const ParameterReader& read, const ParameterSchema::Overri
   if (!preset_assignments.empty()) {
     ParameterSchema::Overrides all = preset_assignments;
     all.insert(all.end(), overrides.begin(), overrides.end());
-    read(schema, all);
+    schema.read_text(text, source, all);
   }
-  finish(schema);
+  finish(schema, files);
 }
 
 AmrOptions AmrOptions::from_file(const std::string& path,
-                                 const ParameterSchema::Overrides& overrides) {
+                                 const ParameterSchema::Overrides& overrides, InputFiles& files) {
+  return from_text(files.parameter_file(path), path, overrides, files);
+}
+
+AmrOptions AmrOptions::from_text(const std::string& text, const std::string& source,
+                                 const ParameterSchema::Overrides& overrides, InputFiles& files) {
   AmrOptions options;
-  const auto name = ParameterSchema::peek(path, "problem.name", overrides);
+  const auto name = ParameterSchema::peek_text(text, source, "problem.name", overrides);
   if (name) options.problem = problems::make_problem(*name);
-  options.read([&](ParameterSchema& schema, const auto& all) { schema.read_file(path, all); },
-               overrides);
+  options.read(text, source, overrides, files);
   return options;
 }
 
 AmrOptions AmrOptions::from_text(const std::string& text, const std::string& source,
                                  const ParameterSchema::Overrides& overrides) {
-  AmrOptions options;
-  const auto name = ParameterSchema::peek_text(text, source, "problem.name", overrides);
-  if (name) options.problem = problems::make_problem(*name);
-  options.read(
-      [&](ParameterSchema& schema, const auto& all) { schema.read_text(text, source, all); },
-      overrides);
-  return options;
+  InputFiles files;
+  return from_text(text, source, overrides, files);
 }
 
 const std::string& AmrOptions::resolved() const { return resolved_; }

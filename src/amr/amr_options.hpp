@@ -18,6 +18,7 @@
 #include "gravity/gravity_options.hpp"
 #include "hydro/hydro_options.hpp"
 #include "hydro/refinement.hpp"
+#include "io/input_files.hpp"
 #include "mesh/geometry.hpp"
 #include "output/format.hpp"
 #include "output/output_options.hpp"
@@ -120,9 +121,14 @@ class AmrOptions {
   subgrid::Preset preset = subgrid::Preset::none;
   std::vector<std::string> preset_assignments;  // parameters set by the preset, as "name = value"
 
-  // Reads and checks a parameter file. Throws InputError.
-  static AmrOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
+  // Reads and checks a parameter file; `files` reads it and the files that it names. Throws
+  // InputError. Local, see InputFiles::share().
+  static AmrOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides,
+                              InputFiles& files);
   // Reads the text of a parameter file, such as that in a checkpoint.
+  static AmrOptions from_text(const std::string& text, const std::string& source,
+                              const ParameterSchema::Overrides& overrides, InputFiles& files);
+  // Reads a text, and the files that it names on this rank.
   static AmrOptions from_text(const std::string& text, const std::string& source,
                               const ParameterSchema::Overrides& overrides);
 
@@ -160,20 +166,18 @@ class AmrOptions {
  private:
   friend std::string amr_manual(const std::string& section);
   friend std::vector<std::string> amr_sections();
-  // Function that reads the parameters, called twice with a preset, which adds to the given ones.
-  using ParameterReader =
-      std::function<void(ParameterSchema& schema, const ParameterSchema::Overrides& overrides)>;
-  void read(const ParameterReader& read, const ParameterSchema::Overrides& overrides);
+  void read(const std::string& text, const std::string& source,
+            const ParameterSchema::Overrides& overrides, InputFiles& files);
   void declare_all(ParameterSchema& schema);
-  void finish(const ParameterSchema& schema);
+  void finish(const ParameterSchema& schema, InputFiles& files);
   void check_work() const;
   void check_equation_of_state() const;
-  void finish_radiation();
+  void finish_radiation(const TextReader& read_text);
   std::string against_dimensions(int dimensions) const;
   void finish_cosmology();
   void add_process_variables();
   void check_output(const mesh::Geometry& geometry) const;
-  void finish_processes();
+  void finish_processes(const TextReader& read_text);
   std::string resolved_, data_files_, without_effect_;
 };
 

@@ -18,6 +18,7 @@
 #include "hydro/restored_cells.hpp"
 #include "hydro/sweep_costs.hpp"
 #include "hydro/withheld_inflow.hpp"
+#include "io/input_files.hpp"
 #include "mesh/device.hpp"
 
 namespace octant {
@@ -66,11 +67,11 @@ GasSolver::GasSolver(StepContext& context, gravity::Gravity* gravity, Validation
       fastest_(context.levels(), 0.0),
       is_local_(context.levels(), false),
       left_unphysical_cells_(context.levels(), false) {
-  if (!options_.execution.model.empty())
-    mesh_.communicator().collective_try([&] {
-      schedules_.emplace(read_measured_sweeps(options_.execution.model),
-                         Kokkos::DefaultExecutionSpace().concurrency());
-    });
+  if (const std::string& model = options_.execution.model; !model.empty()) {
+    const auto measured = read_measured_sweeps(model, reader_on_root(mesh_.communicator()));
+    mesh_.communicator().collective_try(
+        [&] { schedules_.emplace(measured, Kokkos::DefaultExecutionSpace().concurrency()); });
+  }
   if (schedules_ || options_.execution.in_batches())
     batches_ = std::make_unique<hydro::BatchBuffer>(options_.execution.batch_bytes());
 }

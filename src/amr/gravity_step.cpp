@@ -9,6 +9,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/log.hpp"
 #include "gravity/green_function.hpp"
+#include "io/input_files.hpp"
 
 namespace octant {
 
@@ -66,7 +67,8 @@ GravityStep::GravityStep(StepContext& context, Matter& matter)
   solver_->set_frame(options.hydro.frame);
   if (!options.gravity.transfer.empty())
     solver_->set_transfer(gravity::TransferTable(
-        options.gravity.transfer, options.universe ? options.universe->options().box : 1.0));
+        options.gravity.transfer, options.universe ? options.universe->options().box : 1.0,
+        reader_on_root(mesh_.communicator())));
   solver_->set_attracting([this](int level) { return matter_.density(level); });
 }
 

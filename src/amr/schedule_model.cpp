@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "core/error.hpp"
-#include "core/number_file.hpp"
 
 namespace octant {
 
@@ -50,9 +49,10 @@ std::map<int, double> shortest(std::span<const MeasuredSweeps> measured, int thr
 
 }  // namespace
 
-std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path) {
+std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path,
+                                                 const TextReader& read_text) {
   std::vector<MeasuredSweeps> all;
-  for (const auto& [place, numbers] : read_number_lines(path, "execution.model")) {
+  for (const auto& [place, numbers] : read_number_lines(path, "execution.model", read_text)) {
     if (numbers.size() != 4 || std::ranges::any_of(numbers, [](double n) { return n <= 0.0; }))
       throw InputError(
           "{}: expected positive numbers: threads, tiles, and seconds per sweep of the host and of "

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/number_file.hpp"
+
 namespace octant {
 
 // Timings for one level size: seconds per sweep of all its tiles with either schedule.
@@ -17,7 +19,8 @@ struct MeasuredSweeps {
 
 // Reads lines of threads, tiles, and seconds of the host and device schedules, as written by
 // `octant bench device-model --model FILE`. Throws InputError with file and line.
-std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path);
+std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path,
+                                                 const TextReader& read_text);
 
 // Model of the time of a sweep in seconds: a fixed part for launches, and a part per round of
 // tiles. Kim (2026), eq. 13, T = T_fixed + T_kernel + V / B, where the transfer volume V is

@@ -219,18 +219,16 @@ int check_amr(const RunRequest& request) {
     return k_done;
   }
   log::start(communicator.rank(), "", log::Level::warn);  // suppresses log lines of rehearsals
-  auto rehearsals = rehearse(communicator, request.file, request.overrides, k_rehearsal_seconds);
+  auto rehearsals = rehearse(communicator, request, k_rehearsal_seconds);
   if (!rehearsals.empty())
     report.table = memory_table(communicator,
                                 leaf_cells(rehearsals.back().size.blocks, options.mesh.block_size));
-  const auto initial =
-      make_initial_mesh(communicator, request.file, request.overrides, rehearsals, k_mesh_seconds);
+  const auto initial = make_initial_mesh(communicator, request, rehearsals, k_mesh_seconds);
   if (initial && !rehearsals.empty() && miss_structure(rehearsals, *initial)) {
     report.note(
         "coarser cells miss structure in the initial state; the rehearsal uses the run's own "
         "resolution");
-    const Rehearsal itself =
-        rehearse_itself(communicator, request.file, request.overrides, k_rehearsal_seconds);
+    const Rehearsal itself = rehearse_itself(communicator, request, k_rehearsal_seconds);
     if (itself.steps > 0.0) rehearsals = {itself};
   }
   if (rehearsals.empty())

@@ -106,7 +106,7 @@ DnsOptions coarse_options(const DnsOptions& run, const RunRequest& request, doub
       coarse_cells(run.grid.cells, max_cells, run.grid.stretching == dns::Stretching::file);
   auto overrides = request.overrides;
   overrides.push_back(fmt::format("grid.cells=[{}, {}, {}]", cells[0], cells[1], cells[2]));
-  DnsOptions options = DnsOptions::from_file(request.file, overrides);
+  DnsOptions options = DnsOptions::from_file(request.file, overrides, *request.files);
   options.pencil = run.pencil;
   return options;
 }
@@ -190,7 +190,7 @@ Need estimate_target_need(const Target& target, const Communicator& communicator
                           const DnsOptions& options, const RunRequest& request) {
   const auto fixed = static_cast<double>(scarce_memory_use().current);
   const Communicator alone = communicator.split(communicator.rank());
-  DnsOptions run = DnsOptions::from_file(request.file, request.overrides);
+  DnsOptions run = DnsOptions::from_file(request.file, request.overrides, *request.files);
   run.pencil.process_grid = "auto";
   const double cells = cell_count(options);
   const bool is_small = cells <= k_max_cells[1] || options.problem->has_own_grid();

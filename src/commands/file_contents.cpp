@@ -179,8 +179,9 @@ AmrOptions options_of_snapshot(const Communicator& communicator, const std::stri
         "model \"{}\"",
         path, text("kind").empty() ? "file" : text("kind"), text("model"));
   AmrOptions options;
-  communicator.collective_try(
-      [&] { options = AmrOptions::from_text(text("parameters"), path, overrides); });
+  InputFiles files;
+  files.share(communicator,
+              [&] { options = AmrOptions::from_text(text("parameters"), path, overrides, files); });
   return options;
 }
 

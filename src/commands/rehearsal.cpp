@@ -59,13 +59,14 @@ std::vector<int> coarsenings(const AmrOptions& run) {
 }
 
 // Reads the options of a rehearsal, which writes no files.
-AmrOptions rehearsal_options(const std::string& file, const ParameterSchema::Overrides& overrides) {
-  AmrOptions options = AmrOptions::from_file(file, overrides);
+AmrOptions rehearsal_options(const RunRequest& request,
+                             const ParameterSchema::Overrides& overrides) {
+  AmrOptions options = AmrOptions::from_file(request.file, overrides, *request.files);
   if (options.problem) options.problem->keep_files();
   return options;
 }
 
-AmrOptions coarse_options(const AmrOptions& run, const std::string& file,
+AmrOptions coarse_options(const AmrOptions& run, const RunRequest& request,
                           ParameterSchema::Overrides overrides, int coarsening) {
   const auto& cells = run.mesh.base_cells;
   overrides.push_back(fmt::format("mesh.base_cells=[{}, {}, {}]", cells[0] / coarsening,
@@ -73,7 +74,7 @@ AmrOptions coarse_options(const AmrOptions& run, const std::string& file,
   if (run.time.max_steps < std::numeric_limits<int>::max())
     overrides.push_back(
         fmt::format("time.max_steps={}", (run.time.max_steps + coarsening - 1) / coarsening));
-  return rehearsal_options(file, overrides);
+  return rehearsal_options(request, overrides);
 }
 
 // Updates the maximum size of the mesh.
@@ -261,15 +262,15 @@ bool is_next_level_large(const Communicator& communicator, const InitialMesh& me
 
 }  // namespace
 
-Rehearsal rehearse_itself(const Communicator& communicator, const std::string& file,
-                          const ParameterSchema::Overrides& overrides, double seconds) {
-  AmrOptions options = rehearsal_options(file, overrides);
+Rehearsal rehearse_itself(const Communicator& communicator, const RunRequest& request,
+                          double seconds) {
+  AmrOptions options = rehearsal_options(request, request.overrides);
   return rehearse_once(communicator, options, 1, seconds);
 }
 
-std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
-                                const ParameterSchema::Overrides& overrides, double seconds) {
-  const AmrOptions run = AmrOptions::from_file(file, overrides);
+std::vector<Rehearsal> rehearse(const Communicator& communicator, const RunRequest& request,
+                                double seconds) {
+  const AmrOptions run = AmrOptions::from_file(request.file, request.overrides, *request.files);
   std::vector<Rehearsal> rehearsals;
   const ProcessorClock clock;
   double last_seconds = 0.0;
@@ -282,7 +283,7 @@ std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::str
     }
     const ProcessorClock lap;
     try {
-      AmrOptions options = coarse_options(run, file, overrides, coarsening);
+      AmrOptions options = coarse_options(run, request, request.overrides, coarsening);
       const Rehearsal rehearsal = rehearse_once(communicator, options, coarsening, left);
       last_seconds = communicator.max(lap.seconds());
       if (rehearsal.whole || rehearsals.empty()) rehearsals.push_back(rehearsal);
@@ -294,16 +295,15 @@ std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::str
     }
   }
   if (rehearsals.empty() && !factors.empty())
-    rehearsals.push_back(rehearse_itself(communicator, file, overrides, seconds));
+    rehearsals.push_back(rehearse_itself(communicator, request, seconds));
   return rehearsals;
 }
 
 std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
-                                             const std::string& file,
-                                             const ParameterSchema::Overrides& overrides,
+                                             const RunRequest& request,
                                              const std::vector<Rehearsal>& rehearsals,
                                              double seconds) {
-  const AmrOptions run = AmrOptions::from_file(file, overrides);
+  const AmrOptions run = AmrOptions::from_file(request.file, request.overrides, *request.files);
   std::vector<int> factors = coarsenings(run);
   if (is_small(run.mesh)) factors.push_back(1);
   if (factors.empty()) return std::nullopt;
@@ -318,10 +318,10 @@ std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
       found->has_all_levels = false;
       break;
     }
-    ParameterSchema::Overrides lower = overrides;
+    ParameterSchema::Overrides lower = request.overrides;
     lower.push_back(fmt::format("mesh.max_level={}", level));
     try {
-      AmrOptions options = coarse_options(run, file, lower, coarsening);
+      AmrOptions options = coarse_options(run, request, lower, coarsening);
       AmrSimulation simulation(communicator, options);
       simulation.initialise();
       simulation.measure();

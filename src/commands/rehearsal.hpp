@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "core/parameters.hpp"
+#include "run/run_request.hpp"
 
 namespace octant {
 
@@ -51,16 +51,15 @@ struct Rehearsal {
 // cells; block size and levels are unchanged. Incomplete runs are dropped, except the first. If the
 // parameters fit none of these grids, the run itself is rehearsed, unless its base grid has more
 // cells, which throws InputError. Empty if no such base grid is coarser than the run's. Collective.
-std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
-                                const ParameterSchema::Overrides& overrides, double seconds);
+std::vector<Rehearsal> rehearse(const Communicator& communicator, const RunRequest& request,
+                                double seconds);
 
 // Initial mesh of a run, or of the same run on the finest coarser base grid of at most 128^3 cells.
 // Its finer cells contain structure that the rehearsals may miss. Levels are added until the CPU
 // time reaches `seconds` or the next level, estimated from the rehearsals and the level below, has
 // more than four million cells. No value if even the base grid is too large. Collective.
 std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
-                                             const std::string& file,
-                                             const ParameterSchema::Overrides& overrides,
+                                             const RunRequest& request,
                                              const std::vector<Rehearsal>& rehearsals,
                                              double seconds);
 
@@ -68,8 +67,8 @@ std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
 bool miss_structure(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial);
 
 // Runs the run itself, without output, for some seconds of CPU time. Collective.
-Rehearsal rehearse_itself(const Communicator& communicator, const std::string& file,
-                          const ParameterSchema::Overrides& overrides, double seconds);
+Rehearsal rehearse_itself(const Communicator& communicator, const RunRequest& request,
+                          double seconds);
 
 // Extrapolates the size of the run. Base blocks are known; those of finer levels lie along surfaces
 // or fill volumes, and the two finest rehearsals determine the mixture. `base_blocks` is the number

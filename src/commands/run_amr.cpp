@@ -77,6 +77,7 @@ AmrOptions read_amr_options(const RunRequest& request, const Communicator& commu
   options.further_kinds = kinds_of_restart(communicator, request.restart, options.output.directory);
   require_memory(communicator, base_grid_bytes(options) / communicator.size(), "the base grid",
                  "mesh.base_cells");
+  request.files->clear();
   return options;
 }
 
@@ -350,8 +351,9 @@ int run_amr(const RunRequest& request) {
 
 std::string amr_plan(const RunRequest& request) {
   AmrOptions options;
-  Communicator::world().collective_try(
-      [&] { options = AmrOptions::from_file(request.file, request.overrides); });
+  request.files->share(Communicator::world(), [&] {
+    options = AmrOptions::from_file(request.file, request.overrides, *request.files);
+  });
   return describe_step(options);
 }
 

@@ -23,6 +23,7 @@ DnsOptions read_dns_options(const RunRequest& request, const Communicator& commu
                                             find_node_of_rank(communicator, options.debug).number);
   require_memory(communicator, DnsSimulation::min_bytes(options) / communicator.size(), "the flow",
                  "grid.cells");
+  request.files->clear();
   return options;
 }
 

@@ -12,7 +12,6 @@
 
 #include "core/error.hpp"
 #include "core/names.hpp"
-#include "core/number_file.hpp"
 #include "core/parameters.hpp"
 
 namespace octant {
@@ -21,8 +20,8 @@ namespace octant {
 
 class FunctionTable {
  public:
-  FunctionTable(const std::string& path, const std::string& parameter) {
-    for (const auto& [line, numbers] : read_number_lines(path, parameter)) {
+  FunctionTable(const std::string& path, const std::string& parameter, const TextReader& read) {
+    for (const auto& [line, numbers] : read_number_lines(path, parameter, read)) {
       if (numbers.size() != 2)
         throw InputError("{}: expected two numbers, found {}", line, numbers.size());
       if (!x_.empty() && numbers[0] <= x_.back())
@@ -177,8 +176,8 @@ void ExpressionNames::add_variable(const std::string& parameter, const std::stri
 }
 
 void ExpressionNames::add_table(const std::string& parameter, const std::string& name,
-                                const std::string& path) {
-  add(parameter, name, std::make_shared<FunctionTable>(path, parameter));
+                                const std::string& path, const TextReader& read) {
+  add(parameter, name, std::make_shared<FunctionTable>(path, parameter, read));
 }
 
 std::vector<std::string> ExpressionNames::all() const {
@@ -325,7 +324,8 @@ bool has_expressions() { return false; }
 
 void ExpressionNames::add_constant(const std::string&, const std::string&, double) {}
 void ExpressionNames::add_variable(const std::string&, const std::string&, double*) {}
-void ExpressionNames::add_table(const std::string&, const std::string&, const std::string&) {}
+void ExpressionNames::add_table(const std::string&, const std::string&, const std::string&,
+                                const TextReader&) {}
 bool ExpressionNames::is_table(const std::string&) const { return false; }
 std::vector<std::string> ExpressionNames::all() const { return {}; }
 std::set<std::string> names_in(const std::string&) { return {}; }
@@ -376,10 +376,10 @@ void Definitions::declare(ParameterSchema& schema, const std::string& section) {
               .is_data_file = true});
 }
 
-void Definitions::compile(ExpressionNames& names) {
+void Definitions::compile(ExpressionNames& names, const TextReader& read) {
   for (const std::string& definition : tables_) {
     const auto [name, path] = split_definition(section_ + ".tables", definition);
-    names.add_table(section_ + ".tables." + name, name, path);
+    names.add_table(section_ + ".tables." + name, name, path, read);
   }
   compile_constants(names);
   values_.resize(terms_.size());

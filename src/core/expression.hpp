@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/number_file.hpp"
+
 namespace octant {
 
 // Returns true if this program was built with muParser. Without it every Expression throws
@@ -31,7 +33,8 @@ class ExpressionNames {
   // Defines name(x), which interpolates linearly between the lines of a text file with x and a
   // value. Outside the range of x, the value is that of the first or last line. Throws InputError
   // with the line if x does not ascend.
-  void add_table(const std::string& parameter, const std::string& name, const std::string& path);
+  void add_table(const std::string& parameter, const std::string& name, const std::string& path,
+                 const TextReader& read);
 
   // Names of all constants, variables and tables.
   std::vector<std::string> all() const;
@@ -107,9 +110,10 @@ class Definitions {
   // Declares SECTION.constants, SECTION.terms and SECTION.tables.
   void declare(ParameterSchema& schema, const std::string& section);
 
-  // Adds the definitions to the names. Throws InputError, with a caret at the error, for terms that
-  // are no expressions of the names before them, and for constants that are not constant.
-  void compile(ExpressionNames& names);
+  // Adds the definitions to the names; `read` reads tables. Throws InputError, with a caret at the
+  // error, for terms that are no expressions of the names before them, and for constants that are
+  // not constant.
+  void compile(ExpressionNames& names, const TextReader& read);
 
   // Evaluates the terms at the present values of the variables.
   void evaluate() const;

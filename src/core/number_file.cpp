@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,9 +39,26 @@ std::vector<double> numbers_of_line(std::string line, const std::string& locatio
 
 }  // namespace
 
-std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter) {
-  std::ifstream file(path);
-  if (!file) throw InputError("cannot read the table '{}' ({})", path, parameter);
+std::optional<std::string> read_text_file(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text;
+  std::vector<char> part(1 << 16);
+  do {
+    file.read(part.data(), std::ssize(part));
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  } while (file);
+  if (file.bad()) return std::nullopt;
+  return text;
+}
+
+std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter,
+                                          const TextReader& read) {
+  const std::optional<std::string> text = read(path);
+  if (!text) throw InputError("cannot read the table '{}' ({})", path, parameter);
+  std::istringstream file(*text);
   std::vector<NumberLine> lines;
   int n = 0;
   for (std::string line; std::getline(file, line);) {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,9 +17,17 @@ struct NumberLine {
   std::vector<double> numbers;
 };
 
+// Function that returns the content of a text file; nothing if the file cannot be read. Runs pass
+// functions for which rank 0 alone opens the file (io/input_files.hpp).
+using TextReader = std::function<std::optional<std::string>(const std::string& path)>;
+
+// TextReader that opens the file on the calling rank.
+std::optional<std::string> read_text_file(const std::string& path);
+
 // Reads the lines of a file with numbers separated by blanks or commas; '#' begins a comment.
 // Throws InputError with file and line, or with the parameter that specifies the file.
-std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter);
+std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter,
+                                          const TextReader& read);
 
 // Interval of x among ascending values, with the weight of linear interpolation. An x outside the
 // values is clamped to the nearest.

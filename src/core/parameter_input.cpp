@@ -40,19 +40,6 @@ std::string obstacle(const std::string& path) {
   return "";
 }
 
-std::string contents(const std::string& path) {
-  std::string reason = obstacle(path);
-  std::string text;
-  if (reason.empty()) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file) reason = std::strerror(errno == 0 ? EIO : errno);
-  }
-  if (!reason.empty()) throw InputError("cannot read the parameter file {}: {}", path, reason);
-  return text;
-}
-
 void require_shallow_keys(const std::string& text, const std::string& source) {
   int number = 1;
   for (auto begin = text.begin(); begin != text.end(); ++number) {
@@ -114,8 +101,17 @@ std::string trimmed(const std::string& text) {
 
 }  // namespace
 
-ParameterInput ParameterInput::from_file(const std::string& path, const Overrides& overrides) {
-  return from_text(contents(path), path, overrides);
+std::string read_parameter_file(const std::string& path) {
+  std::string reason = obstacle(path);
+  std::string text;
+  if (reason.empty()) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) reason = std::strerror(errno == 0 ? EIO : errno);
+  }
+  if (!reason.empty()) throw InputError("cannot read the parameter file {}: {}", path, reason);
+  return text;
 }
 
 ParameterInput ParameterInput::from_text(const std::string& text, const std::string& source,

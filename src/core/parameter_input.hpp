@@ -30,8 +30,7 @@ class ParameterInput {
  public:
   using Overrides = std::vector<std::string>;
 
-  // Throws InputError for a missing file, a syntax error or a malformed override.
-  static ParameterInput from_file(const std::string& path, const Overrides& overrides);
+  // Throws InputError for a syntax error or a malformed override.
   static ParameterInput from_text(const std::string& text, const std::string& source,
                                   const Overrides& overrides);
 

@@ -73,18 +73,9 @@ void ParameterSchema::add_field(const std::string& name, ParameterField field, P
   }
 }
 
-void ParameterSchema::read_file(const std::string& path, const Overrides& overrides) {
-  assign(ParameterInput::from_file(path, overrides));
-}
-
 void ParameterSchema::read_text(const std::string& text, const std::string& source,
                                 const Overrides& overrides) {
   assign(ParameterInput::from_text(text, source, overrides));
-}
-
-std::optional<std::string> ParameterSchema::peek(const std::string& path, const std::string& name,
-                                                 const Overrides& overrides) {
-  return peek_value(ParameterInput::from_file(path, overrides), name);
 }
 
 std::optional<std::string> ParameterSchema::peek_text(const std::string& text,

@@ -68,6 +68,10 @@ struct Parameter {
   bool was_set = false;       // by the file or by an override
 };
 
+// Returns the text of a parameter file. Throws InputError if the file cannot be read, is empty or
+// is too large for a parameter file.
+std::string read_parameter_file(const std::string& path);
+
 // Declarations of all parameters of a run, which read and check parameter files, and describe
 // themselves in `octant params` and the manual.
 class ParameterSchema {
@@ -94,18 +98,14 @@ class ParameterSchema {
   // it, a quantity with units is an error for a parameter in code units.
   void set_units(std::vector<std::string> parameters, std::function<UnitSystem()> units);
 
-  // Sets every field that the TOML file or an override gives; the others keep their defaults.
-  // Throws InputError for the first error: missing file, TOML syntax, unknown key, wrong type, out
-  // of range, unknown choice, or missing required parameter.
-  void read_file(const std::string& path, const Overrides& overrides = {});
-
-  // Reads parameters from a text; `source` names it in messages.
+  // Sets every field that the TOML text or an override gives; the others keep their defaults.
+  // `source`, the path of a file, names the text in messages. Throws InputError for the first
+  // error: TOML syntax, unknown key, wrong type, out of range, unknown choice, or missing required
+  // parameter.
   void read_text(const std::string& text, const std::string& source,
                  const Overrides& overrides = {});
 
-  // Returns a string parameter of a file or an override, before the schema is complete.
-  static std::optional<std::string> peek(const std::string& path, const std::string& name,
-                                         const Overrides& overrides = {});
+  // Returns a string parameter of a text or an override, before the schema is complete.
   static std::optional<std::string> peek_text(const std::string& text, const std::string& source,
                                               const std::string& name,
                                               const Overrides& overrides = {});

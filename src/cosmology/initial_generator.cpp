@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "io/input_files.hpp"
 
 namespace octant::cosmology {
 
@@ -91,16 +92,15 @@ GeneratedConditions::GeneratedConditions(const Communicator& communicator,
 
   // Largest wave number; a table that ends below it fails here, on every rank.
   const double largest_k = std::sqrt(3.0) * std::numbers::pi * side / header.box;
-  std::optional<LinearPower> power;
-  communicator.collective_try(
-      [&] { static_cast<void>(power.emplace(options.spectrum)(largest_k)); });
+  const LinearPower power(options.spectrum, reader_on_root(communicator));
+  static_cast<void>(power(largest_k));
   const bool takes_part = communicator.rank() < processes_.ranks();
   const Communicator active = communicator.split(takes_part ? 0 : 1);
   if (!takes_part) return;
   const pencil::PencilGrid grid(active, cells, processes_);
   const double volume_per_cell = std::pow(header.box / side, 3);
   const auto overdensity = [&](const pencil::Mode& mode, double k) {
-    return noise_mode(options.seed, mode, cells) * std::sqrt((*power)(k) / volume_per_cell);
+    return noise_mode(options.seed, mode, cells) * std::sqrt(power(k) / volume_per_cell);
   };
   fields_.emplace(grid, header.box, overdensity, options.order);
 }

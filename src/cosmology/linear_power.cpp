@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numbers>
+#include <optional>
 #include <sstream>
 
 #include "core/error.hpp"
@@ -32,9 +32,10 @@ struct Table {
   std::vector<double> log_k, log_power;
 };
 
-Table read_table(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError("cannot read the power spectrum '{}' (initial.table)", path);
+Table read_table(const std::string& path, const TextReader& read_text) {
+  const std::optional<std::string> text = read_text(path);
+  if (!text) throw InputError("cannot read the power spectrum '{}' (initial.table)", path);
+  std::istringstream file(*text);
   Table table;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
@@ -136,14 +137,14 @@ double EisensteinHu::smooth(double k) const {
   return l / (l + (14.2 + 731.0 / (1.0 + 62.5 * q)) * q * q);
 }
 
-LinearPower::LinearPower(const SpectrumOptions& options)
+LinearPower::LinearPower(const SpectrumOptions& options, const TextReader& read_text)
     : options_(options),
       eisenstein_hu_(options.omega_m, options.omega_b, options.h, options.cmb_temperature) {
   if (!(options.omega_m > 0.0) || !(options.omega_b >= 0.0) || options.omega_b > options.omega_m)
     throw InputError("cosmology.omega_b = {} must lie between 0 and cosmology.omega_m = {}",
                      options.omega_b, options.omega_m);
   if (options.transfer == Transfer::table) {
-    Table table = read_table(options.table);
+    Table table = read_table(options.table, read_text);
     log_k_ = std::move(table.log_k);
     log_power_ = std::move(table.log_power);
   }

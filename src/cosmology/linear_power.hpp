@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/named.hpp"
+#include "core/number_file.hpp"
 
 namespace octant::cosmology {
 
@@ -54,9 +55,8 @@ class LinearPower {
  public:
   // Throws InputError if there are more baryons than matter, or the table cannot be read. A table
   // is a text file with k in h/Mpc, ascending, and P(k) at z = 0 in any unit on each line; text
-  // after # is ignored. Interpolation is logarithmic; below the first k, P ~ k^n_s. Every rank
-  // reads the table.
-  explicit LinearPower(const SpectrumOptions& options);
+  // after # is ignored. Interpolation is logarithmic; below the first k, P ~ k^n_s.
+  LinearPower(const SpectrumOptions& options, const TextReader& read_text);
 
   // Power in (Mpc/h)^3 at k > 0 in h/Mpc. Throws InputError beyond the end of a table.
   double operator()(double k) const { return amplitude_ * shape(k); }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -114,16 +115,7 @@ constexpr Mapping k_mappings[] = {uniform, tanh_both, tanh_lower, tanh_upper, co
 std::vector<double> faces_from_file(const GridOptions& options) {
   const std::string& path = options.stretching_file;
   const int expected = options.cells[2] + 1;
-  std::ifstream in(path);
-  if (!in)
-    throw InputError(
-        "grid.stretching_file = \"{}\": cannot be read; expected a text file with {} face "
-        "positions",
-        path, expected);
-  std::vector<double> faces;
-  for (double z; in >> z;) faces.push_back(z);
-  if (!in.eof())
-    throw InputError("{}: the entry after value {} is not a number", path, faces.size());
+  const std::vector<double>& faces = options.face_positions;
   if (std::ssize(faces) != expected)
     throw InputError(
         "{}: the file has {} values, but grid.cells[2] = {} requires {} face positions", path,
@@ -166,6 +158,22 @@ void require_resolved_lengths(const Grid& grid) {
 }
 
 }  // namespace
+
+void GridOptions::read_stretching_file(const TextReader& read_text) {
+  if (stretching != Stretching::file) return;
+  const std::string& path = stretching_file;
+  const std::optional<std::string> text = read_text(path);
+  if (!text)
+    throw InputError(
+        "grid.stretching_file = \"{}\": cannot be read; expected a text file with {} face "
+        "positions",
+        path, cells[2] + 1);
+  std::istringstream numbers(*text);
+  face_positions.clear();
+  for (double z; numbers >> z;) face_positions.push_back(z);
+  if (!numbers.eof())
+    throw InputError("{}: the entry after value {} is not a number", path, face_positions.size());
+}
 
 std::vector<double> z_faces(const GridOptions& options) {
   if (options.stretching == Stretching::file) return faces_from_file(options);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/named.hpp"
+#include "core/number_file.hpp"
 #include "pencil/boundary.hpp"
 #include "pencil/field.hpp"
 #include "pencil/pencil_grid.hpp"
@@ -67,6 +68,10 @@ struct GridOptions {
   Stretching stretching = Stretching::uniform;
   double stretching_factor = 2.0;
   std::string stretching_file;
+  std::vector<double> face_positions;  // numbers of the file; set by read_stretching_file()
+
+  // Reads the file of Stretching::file. Throws InputError if it contains anything but numbers.
+  void read_stretching_file(const TextReader& read_text);
 };
 
 // Parameters `dns.*`.
@@ -111,8 +116,8 @@ class ZLine {
 };
 
 // Returns the positions of the faces 0 .. cells along z, from 0 to the extent of the domain. Throws
-// InputError if a file of faces cannot be read, has a wrong number of faces, or does not ascend
-// from 0 to the extent.
+// InputError if face positions from a file have a wrong number, or do not ascend from 0 to the
+// extent.
 std::vector<double> z_faces(const GridOptions& options);
 
 // The global grid, stored on every rank; only arrays along z are needed.

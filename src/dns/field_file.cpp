@@ -210,7 +210,7 @@ std::vector<Weights> weights_at(const Line& line, const std::vector<double>& poi
 std::vector<double> read_points(const Hdf5Reader& file, const std::string& name,
                                 std::int64_t count) {
   require_shape(file, name, {count});
-  auto points = read_finite(file, name, {0, count});
+  auto points = read_finite_on_root(file, name);
   for (std::size_t n = 1; n < points.size(); ++n)
     if (!(points[n] > points[n - 1]))
       throw InputError("'{}': {}: {} follows {}; expected increasing values", file.path(), name,

@@ -21,7 +21,7 @@ void BodyForce::declare(ParameterSchema& schema) {
   definitions_.declare(schema, "sources");
 }
 
-void BodyForce::prepare(const Grid& grid, double viscosity) {
+void BodyForce::prepare(const Grid& grid, double viscosity, const TextReader& read_text) {
   if (!is_wanted()) return;
   if (texts_.size() != k_components)
     throw InputError("sources.acceleration: expected 3 expressions, found {}", texts_.size());
@@ -29,7 +29,7 @@ void BodyForce::prepare(const Grid& grid, double viscosity) {
   names.add_constant("sources", "viscosity", viscosity);
   for (int axis = 0; axis < 3; ++axis)
     names.add_constant("sources", std::string("size_") + "xyz"[axis], grid.size[axis]);
-  definitions_.compile(names);
+  definitions_.compile(names, read_text);
   for (std::size_t n = 0; n < texts_.size(); ++n)
     force_.emplace_back(fmt::format("sources.acceleration[{}]", n), texts_[n], names);
 }

@@ -70,8 +70,8 @@ class BodyForce {
   void declare(ParameterSchema& schema);
   // True if a parameter sets a force.
   bool is_wanted() const { return !texts_.empty(); }
-  // Compiles the expressions. Throws InputError for invalid ones.
-  void prepare(const Grid& grid, double viscosity);
+  // Compiles the expressions; `read_text` reads tables. Throws InputError for invalid ones.
+  void prepare(const Grid& grid, double viscosity, const TextReader& read_text = read_text_file);
 
   // True if an expression contains the time.
   bool changes_with_time() const { return uses("t"); }

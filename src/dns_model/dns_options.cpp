@@ -56,13 +56,16 @@ void DnsOptions::declare_all(ParameterSchema& schema) {
 }
 
 DnsOptions DnsOptions::from_file(const std::string& path,
-                                 const ParameterSchema::Overrides& overrides) {
+                                 const ParameterSchema::Overrides& overrides, InputFiles& files) {
+  const std::string text = files.parameter_file(path);
+  const TextReader read_text = files.reader();
   DnsOptions options;
-  const auto name = ParameterSchema::peek(path, "problem.name", overrides);
+  const auto name = ParameterSchema::peek_text(text, path, "problem.name", overrides);
   if (name) options.problem = problems::make_flow_problem(*name);
   ParameterSchema schema;
   options.declare_all(schema);
-  schema.read_file(path, overrides);
+  schema.read_text(text, path, overrides);
+  options.grid.read_stretching_file(read_text);
   const dns::Boundaries boundaries = options.make_boundaries();
   if (options.scalar.enabled) options.scalar.sides(boundaries);
   dns::in_batches(options.flow);  // refuses combinations of schedule and pencils
@@ -70,10 +73,10 @@ DnsOptions DnsOptions::from_file(const std::string& path,
   std::vector<std::string> fields{"u", "v", "w", "p"};
   if (options.scalar.enabled) fields.emplace_back("t");
   options.output.check(fields, {0.0, 0.0, 0.0}, grid.size);
-  options.force->prepare(grid, options.flow.viscosity);
-  if (options.problem) options.problem->prepare({grid, boundaries, options.flow});
+  options.force->prepare(grid, options.flow.viscosity, read_text);
+  if (options.problem) options.problem->prepare({grid, boundaries, options.flow, read_text});
   options.resolved_ = schema.resolved_toml();
-  options.data_files_ = checksums_of_data_files(schema);
+  options.data_files_ = checksums_of_data_files(schema, files);
   return options;
 }
 

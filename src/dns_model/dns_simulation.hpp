@@ -13,6 +13,7 @@
 #include "dns/scalar.hpp"
 #include "dns/statistics.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/input_files.hpp"
 #include "output/contents.hpp"
 #include "output/format.hpp"
 #include "output/output_options.hpp"
@@ -57,8 +58,10 @@ class DnsOptions {
   std::unique_ptr<dns::BodyForce> force = std::make_unique<dns::BodyForce>();
   std::unique_ptr<problems::FlowProblem> problem;
 
-  // Reads and checks a parameter file. Throws InputError.
-  static DnsOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
+  // Reads and checks a parameter file; `files` reads it and the files that it names. Throws
+  // InputError. Local, see InputFiles::share().
+  static DnsOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides,
+                              InputFiles& files);
 
   // All parameters with their values, as TOML text.
   const std::string& resolved() const { return resolved_; }

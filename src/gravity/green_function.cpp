@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/number_file.hpp"
 #include "pencil/fft.hpp"
 #include "pencil/field.hpp"
 
@@ -138,9 +137,9 @@ void check_ascending(const std::vector<double>& values, const std::string& locat
 
 }  // namespace
 
-TransferTable::TransferTable(const std::string& path, double unit) {
+TransferTable::TransferTable(const std::string& path, double unit, const TextReader& read_text) {
   std::vector<double> wave_numbers;
-  for (auto& [location, values] : read_number_lines(path, "gravity.transfer")) {
+  for (auto& [location, values] : read_number_lines(path, "gravity.transfer", read_text)) {
     if (scale_factors_.empty()) {
       scale_factors_ = std::move(values);
       check_ascending(scale_factors_, location, "the scale factors of the first line");

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/number_file.hpp"
 #include "gravity/gravity_options.hpp"
 #include "pencil/fourier.hpp"
 
@@ -67,7 +68,7 @@ class IsolatedGreen {
 class TransferTable {
  public:
   // Wavenumbers in the file are in units of `unit`. Throws InputError with file and line.
-  TransferTable(const std::string& path, double unit);
+  TransferTable(const std::string& path, double unit, const TextReader& read_text);
 
   // Returns the factor for k > 0: linear in log k and a between entries, constant beyond the table.
   double operator()(double k, double a) const;

@@ -79,8 +79,8 @@ class ChecksumWriter {
   std::vector<std::uint32_t> crcs_;
 };
 
-// Checksums of an existing file. Every rank opens it; local, except damage(). Throws RunError if
-// the file cannot be read.
+// Checksums of an existing file, which each rank that loads them opens; local, except damage().
+// Throws RunError if the file cannot be read.
 class StoredChecksums {
  public:
   // Returns null if the file has no checksums.

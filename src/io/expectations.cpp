@@ -36,6 +36,20 @@ void require_finite(const Hdf5Reader& file, const std::string& object, const std
     fail(file, object, name, fmt::format("is {}; expected a finite number", value));
 }
 
+// Throws unless the numbers of some rows are finite and greater than `bound`. Collective.
+void require_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
+                    const std::vector<double>& values, double bound) {
+  const auto is_wrong = [bound](double x) { return !(x > bound) || !std::isfinite(x); };
+  file.communicator().collective_try([&] {
+    const auto wrong = std::ranges::find_if(values, is_wrong);
+    if (wrong == values.end()) return;
+    const std::int64_t row_elements = std::ssize(values) / range.count;
+    throw InputError("'{}': {}: row {} is {}; expected a finite number{}", file.path(), dataset,
+                     range.begin + (wrong - values.begin()) / row_elements, *wrong,
+                     std::isfinite(bound) ? fmt::format(" above {}", bound) : "");
+  });
+}
+
 }  // namespace
 
 void require_shape(const Hdf5Reader& file, const std::string& dataset,
@@ -48,17 +62,14 @@ void require_shape(const Hdf5Reader& file, const std::string& dataset,
 std::vector<double> read_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
                                 double bound) {
   auto values = file.read<double>(dataset, range);
-  const auto is_wrong = [bound](double x) { return !(x > bound) || !std::isfinite(x); };
-  std::int64_t wrong = 0;
-  for (const double x : values) wrong += is_wrong(x);
-  file.communicator().collective_try([&] {
-    if (wrong == 0) return;
-    const auto first = std::find_if(values.begin(), values.end(), is_wrong) - values.begin();
-    const std::int64_t row_elements = std::ssize(values) / range.count;
-    throw InputError("'{}': {}: row {} is {}; expected a finite number{}", file.path(), dataset,
-                     range.begin + first / row_elements, values[first],
-                     std::isfinite(bound) ? fmt::format(" above {}", bound) : "");
-  });
+  require_finite(file, dataset, range, values, bound);
+  return values;
+}
+
+std::vector<double> read_finite_on_root(const Hdf5Reader& file, const std::string& dataset,
+                                        double bound) {
+  auto values = file.read_on_root<double>(dataset);
+  require_finite(file, dataset, {0, file.shape(dataset).at(0)}, values, bound);
   return values;
 }
 

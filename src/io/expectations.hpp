@@ -22,6 +22,10 @@ void require_shape(const Hdf5Reader& file, const std::string& dataset,
 std::vector<double> read_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
                                 double bound = -std::numeric_limits<double>::infinity());
 
+// Reads a whole dataset of such numbers with Hdf5Reader::read_on_root. Collective.
+std::vector<double> read_finite_on_root(const Hdf5Reader& file, const std::string& dataset,
+                                        double bound = -std::numeric_limits<double>::infinity());
+
 // Reads an attribute that must be a finite number. Collective.
 double finite_attribute(const Hdf5Reader& file, const std::string& object, const std::string& name);
 // Reads an attribute of `count` finite numbers. Collective.

@@ -141,9 +141,10 @@ class Hdf5Writer {
 };
 
 // Reader of an existing file. The root reads and broadcasts the contents; every rank reads its own
-// rows. The constructor and read() are collective, the others local. Functions throw InputError on
-// all ranks when they fail on one: missing file, no permission, not an HDF5 file, truncated, an
-// object missing or of another kind than expected, or a checksum mismatch.
+// rows, for which it opens the file. The constructor, read() and read_on_root() are collective, the
+// others local. Functions throw InputError on all ranks when they fail on one: missing file, no
+// permission, not an HDF5 file, truncated, an object missing or of another kind than expected, or a
+// checksum mismatch.
 class Hdf5Reader {
  public:
   Hdf5Reader(const Communicator& communicator, const std::string& path);
@@ -198,6 +199,16 @@ class Hdf5Reader {
   std::vector<T> read(const std::string& dataset, RowRange range) const {
     std::vector<T> values(static_cast<std::size_t>(elements_in(dataset, range)));
     read_dataset(dataset, range, element_type<T>(), std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  // Reads all rows of a dataset as read() does, on the root alone, and copies them to all ranks.
+  // For small tables, whose files other ranks do not open.
+  template <Element T>
+  std::vector<T> read_on_root(const std::string& dataset) const {
+    const RowRange own{0, communicator().is_root() ? shape(dataset).at(0) : 0};
+    std::vector<T> values = read<T>(dataset, own);
+    communicator().broadcast(values);
     return values;
   }
 

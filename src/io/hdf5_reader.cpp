@@ -66,9 +66,12 @@ struct Hdf5Reader::State {
   // Verifies the description, because HDF5 does not detect damage to it.
   void open() {
     communicator.collective_try([&] {
+      if (!communicator.is_root()) return;
       checksums = open_checksums(path);
-      if (checksums && communicator.is_root()) reading([&] { checksums->require_description(); });
+      has_checksums = checksums != nullptr;
+      if (checksums) reading([&] { checksums->require_description(); });
     });
+    communicator.broadcast(has_checksums);
     std::vector<std::byte> description;
     communicator.collective_try([&] {
       if (communicator.is_root()) description = packed(described());
@@ -94,11 +97,18 @@ struct Hdf5Reader::State {
       reading([&] {
         if (!rows) rows.emplace(path, PosixFile::Mode::read);
         rows->read_at(dataset.offset + range.begin * row_bytes, bytes);
-        if (checksums) checksums->require_rows(name, range, bytes);
+        if (has_checksums) stored_checksums().require_rows(name, range, bytes);
       });
     } else {
       read_by_hdf5(name, type, range, bytes);
     }
+  }
+
+  // Returns the checksums. Ranks other than the root load them when they first read rows.
+  const StoredChecksums& stored_checksums() const {
+    if (!checksums) checksums = StoredChecksums::load(path);
+    if (!checksums) throw InputError("'{}' changed while it was read: it has no checksums", path);
+    return *checksums;
   }
 
   // Reads rows in chunks, whose checksums HDF5 verifies, or rows without storage.
@@ -121,15 +131,21 @@ struct Hdf5Reader::State {
 
   Communicator communicator;
   std::string path;
-  std::unique_ptr<StoredChecksums> checksums;
+  bool has_checksums = false;
   FileContents contents;
+  mutable std::unique_ptr<StoredChecksums> checksums;  // null: none, or not loaded
   // Opened when a rank first reads rows, by system calls or HDF5.
   mutable std::optional<PosixFile> rows;
   mutable Hdf5Handle file;
 };
 
 Hdf5Reader::Hdf5Reader(const Communicator& communicator, const std::string& path)
-    : state_(std::make_unique<State>(State{communicator, path, {}, {}, {}, {}})) {
+    : state_(std::make_unique<State>(State{.communicator = communicator,
+                                           .path = path,
+                                           .contents = {},
+                                           .checksums = {},
+                                           .rows = {},
+                                           .file = {}})) {
   silence_hdf5();
   state_->open();
 }
@@ -139,7 +155,7 @@ Hdf5Reader::~Hdf5Reader() = default;
 const std::string& Hdf5Reader::path() const { return state_->path; }
 const Communicator& Hdf5Reader::communicator() const { return state_->communicator; }
 
-bool Hdf5Reader::has_checksums() const { return state_->checksums != nullptr; }
+bool Hdf5Reader::has_checksums() const { return state_->has_checksums; }
 
 bool Hdf5Reader::lost_checksums() const {
   return !has_checksums() && has_attribute("/", k_checksums);

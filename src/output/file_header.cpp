@@ -1,9 +1,7 @@
 #include "output/file_header.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -14,7 +12,6 @@
 #include "core/log.hpp"
 #include "core/version.hpp"
 #include "io/expectations.hpp"
-#include "io/files.hpp"
 
 namespace octant {
 
@@ -84,12 +81,11 @@ OutputProgress read_progress(const Hdf5Reader& file) {
   return progress;
 }
 
-std::string checksums_of_data_files(const ParameterSchema& schema) {
+std::string checksums_of_data_files(const ParameterSchema& schema, InputFiles& files) {
   std::string text;
   const auto add = [&](const std::string& parameter, const std::string& path) {
-    std::error_code unknown;  // such files are left out
-    if (std::filesystem::is_regular_file(path, unknown))
-      text += fmt::format("{} = \"{}\"\n", parameter, checksum_and_length(path));
+    if (const auto checksum = files.checksum(path))
+      text += fmt::format("{} = \"{}\"\n", parameter, *checksum);
   };
   for (const Parameter& parameter : schema.parameters()) {
     if (!parameter.info.is_data_file) continue;

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/input_files.hpp"
 #include "output/contents.hpp"
 #include "output/output_options.hpp"
 
@@ -28,7 +29,7 @@ OutputProgress read_progress(const Hdf5Reader& file);
 // Returns the checksums of the data files that the parameters name (ParameterInfo::is_data_file)
 // as TOML: hydro.eos_table = "1a2b3c4d, 2048 bytes". Files that cannot be read are left out,
 // because their readers report them.
-std::string checksums_of_data_files(const ParameterSchema& schema);
+std::string checksums_of_data_files(const ParameterSchema& schema, InputFiles& files);
 
 // Throws InputError unless the file is a checkpoint of the run with these parameters and checksums
 // of data files, both as TOML; see require_same_run().

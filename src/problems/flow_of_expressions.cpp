@@ -43,7 +43,7 @@ class FlowOfExpressions final : public FlowProblem {
     names.add_constant("problem", "viscosity", setup.parameters.viscosity);
     for (int axis = 0; axis < 3; ++axis)
       names.add_constant("problem", std::string("size_") + "xyz"[axis], setup.grid.size[axis]);
-    definitions_.compile(names);
+    definitions_.compile(names, setup.read_text);
     for (std::size_t n = 0; n < velocity_.size(); ++n)
       quantities_.emplace_back(fmt::format("problem.velocity[{}]", n), velocity_[n], names);
     quantities_.emplace_back("problem.pressure", pressure_, names);

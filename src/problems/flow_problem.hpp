@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/number_file.hpp"
 #include "dns/domain.hpp"
 
 namespace octant {
@@ -30,6 +31,8 @@ struct FlowSetting {
   const dns::Grid& grid;
   const dns::Boundaries& boundaries;
   const dns::FlowParameters& parameters;
+  // Reads the text files that parameters name. The reader of a run opens them on rank 0 only.
+  TextReader read_text = read_text_file;
 };
 
 // Base class of all problems of the DNS model: the initial state of an incompressible flow.

@@ -91,7 +91,7 @@ class ExpressionProblem final : public Problem {
     formulas_.names().add_constant("problem", "gamma", setup.hydro.gamma);
     formulas_.names().add_variable("problem", "cell_size", &cell_size_);
     add_random_fields(setup.geometry);
-    definitions_.compile(formulas_.names());
+    definitions_.compile(formulas_.names(), setup.read_text);
     formulas_.add_terms(definitions_);
     add_quantities();
   }

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/error.hpp"
-#include "core/number_file.hpp"
+#include "io/input_files.hpp"
 #include "io/row_range.hpp"
 
 namespace octant::problems {
@@ -24,7 +24,8 @@ std::vector<particles::Kind> ParticleTable::kinds() const {
 
 particles::ParticleBatch ParticleTable::share(const Communicator& communicator) const {
   constexpr std::size_t columns = 7;
-  const std::vector<NumberLine> lines = read_number_lines(path_, "problem.particle_table");
+  const std::vector<NumberLine> lines =
+      read_number_lines(path_, "problem.particle_table", reader_on_root(communicator));
   for (const NumberLine& line : lines)
     if (line.numbers.size() != columns)
       throw InputError(

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/lattice.hpp"
+#include "core/number_file.hpp"
 #include "core/units.hpp"
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
@@ -72,6 +73,8 @@ struct ProblemSetup {
   const cosmology::Universe* universe = nullptr;  // null without expansion
   cosmology::InitialOptions initial{};            // section [initial]
   CodeUnits units{};                              // units without expansion; ones: not set
+  // Reads the text files that parameters name. The reader of a run opens them on rank 0 only.
+  TextReader read_text = read_text_file;
 
   // Returns G. Throws InputError with the name of the problem if the run has no self-gravity.
   double require_gravity(const std::string& problem) const;

@@ -327,7 +327,7 @@ ModelStar read_star(const Hdf5Reader& file, const std::string& group, const Mode
   star.profile.matter.index = value("index");
   star.profile.matter.scale = value("scale");
   star.profile.centre = value("centre");
-  star.enthalpy = file.read<double>(group + "/enthalpy", RowRange{0, shape.at(0)});
+  star.enthalpy = file.read_on_root<double>(group + "/enthalpy");
   star.central_enthalpy = expected.central_enthalpy;
   star.mass = value("mass");
   star.volume = value("volume");

@@ -6,23 +6,23 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/number_file.hpp"
 
 namespace octant::radiation {
 
-OpacityTable::OpacityTable(const std::string& path, const CodeUnits* units) {
+OpacityTable::OpacityTable(const std::string& path, const CodeUnits* units,
+                           const TextReader& read_text) {
   if (units) {
     density_unit_ = 1.0 / units->density();
     opacity_unit_ = units->density() * units->length;
     density_unit_name_ = " g/cm^3";
     temperature_unit_name_ = " K";
   }
-  read(path);
+  read(path, read_text);
   set_grid();
 }
 
-void OpacityTable::read(const std::string& path) {
-  for (const NumberLine& line : read_number_lines(path, "radiation.opacity_table"))
+void OpacityTable::read(const std::string& path, const TextReader& read_text) {
+  for (const NumberLine& line : read_number_lines(path, "radiation.opacity_table", read_text))
     add_line(line.location, line.numbers);
   if (densities_.size() < 2 || temperatures_.size() < 2)
     throw InputError(

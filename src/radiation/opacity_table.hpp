@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/number_file.hpp"
 #include "core/units.hpp"
 #include "mesh/device.hpp"
 #include "radiation/opacity_grid.hpp"
@@ -18,8 +19,8 @@ class OpacityTable {
   // Rosseland mean opacities, in g/cm^3, K and cm^2/g, or in code units if `units` is null. Lines
   // are ordered by density, then by temperature, and all densities have the same temperatures.
   // Throws InputError with file and line if the order is another one, or if numbers are not
-  // positive. Local.
-  OpacityTable(const std::string& path, const CodeUnits* units);
+  // positive.
+  OpacityTable(const std::string& path, const CodeUnits* units, const TextReader& read_text);
   OpacityTable(const OpacityTable&) = delete;
   OpacityTable& operator=(const OpacityTable&) = delete;
   ~OpacityTable() = default;
@@ -30,7 +31,7 @@ class OpacityTable {
   std::string ranges() const;
 
  private:
-  void read(const std::string& path);
+  void read(const std::string& path, const TextReader& read_text);
   void add_line(const std::string& location, const std::vector<double>& numbers);
   void set_grid();
 

@@ -103,7 +103,7 @@ void RadiationOptions::declare_opacities(ParameterSchema& schema) {
 }
 
 // Reads the table of opacities, or sets the power law.
-void RadiationOptions::set_opacity(const CodeUnits* units) {
+void RadiationOptions::set_opacity(const CodeUnits* units, const TextReader& read_text) {
   if (least_opacity > largest_opacity)
     throw InputError("radiation.least_opacity = {} exceeds radiation.largest_opacity = {}",
                      least_opacity, largest_opacity);
@@ -126,7 +126,7 @@ void RadiationOptions::set_opacity(const CodeUnits* units) {
          "opacity_temperature_exponent");
   forbid(least_opacity, unset.least_opacity, "least_opacity");
   forbid(largest_opacity, unset.largest_opacity, "largest_opacity");
-  opacity_table = std::make_shared<const OpacityTable>(opacity_table_path, units);
+  opacity_table = std::make_shared<const OpacityTable>(opacity_table_path, units, read_text);
   opacity = Opacity::tabulated(opacity_table->grid(), scattering_opacity);
 }
 
@@ -186,13 +186,13 @@ void RadiationOptions::check_gas(const hydro::HydroOptions& gas) const {
 }
 
 void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units,
-                              bool is_refined) {
+                              bool is_refined, const TextReader& read_text) {
   if (!is_active()) return;
   check_gas(gas);
   find_constants(units);
   most_substeps_ = is_refined ? std::min(max_substeps, k_most_substeps_of_levels) : max_substeps;
   set_material(gas, units);
-  set_opacity(units);
+  set_opacity(units, read_text);
 }
 
 void RadiationOptions::set_material(const hydro::HydroOptions& gas, const CodeUnits* units) {

@@ -41,8 +41,10 @@ struct RadiationOptions {
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
   // Sets derived options. `units` is null if the run has no physical units; `is_refined`: the mesh
-  // has several levels. Throws InputError for parameters that are missing or incompatible.
-  void finish(const hydro::HydroOptions& gas, const CodeUnits* units, bool is_refined);
+  // has several levels; `read_text` reads the table of opacities. Throws InputError for parameters
+  // that are missing or incompatible.
+  void finish(const hydro::HydroOptions& gas, const CodeUnits* units, bool is_refined,
+              const TextReader& read_text);
 
   // True if the run has radiation of any kind.
   bool is_active() const { return enabled || photon_groups > 0; }
@@ -76,7 +78,7 @@ struct RadiationOptions {
   void find_constants(const CodeUnits* units);
   void check_gas(const hydro::HydroOptions& gas) const;
   void set_material(const hydro::HydroOptions& gas, const CodeUnits* units);
-  void set_opacity(const CodeUnits* units);
+  void set_opacity(const CodeUnits* units, const TextReader& read_text);
 
   Material material_{};
   hydro::Barotrope barotrope_{};

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "io/fortran_file.hpp"
+#include "io/input_files.hpp"
 #include "ramses/source.hpp"
 
 namespace octant {
@@ -228,7 +229,7 @@ RamsesParticles read_sinks_of_text(const Communicator& communicator,
   RamsesParticles sinks;
   const std::string path = ramses_text_path(attributes, "sink", ".csv"),
                     records = ramses_text_path(attributes, "sink", ".out");
-  const auto text = read_ramses_text(communicator, path);
+  const auto text = read_on_root(communicator, path);
   communicator.collective_try([&] {
     if (!text || !communicator.is_root()) return;
     const SinkTable table = sink_table(path, *text);

@@ -176,11 +176,6 @@ std::string ramses_text_path(const RamsesFacts& attributes, const std::string& n
 // Path of a text file, composed of kind, number and ending.
 std::string ramses_text_path(const RamsesFacts& attributes, const char* kind, const char* ending);
 
-// Content of a text file on every rank, read by the root; empty if there is no such file.
-// Collective.
-std::optional<std::string> read_ramses_text(const Communicator& communicator,
-                                            const std::string& path);
-
 // Text without blanks at both ends.
 std::string trimmed_text(const std::string& text);
 

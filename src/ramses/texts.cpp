@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <regex>
 #include <set>
@@ -16,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "io/input_files.hpp"
 #include "ramses/source.hpp"
 
 namespace octant {
@@ -158,7 +158,7 @@ void find_groups(const Communicator& communicator, RamsesFacts& attributes) {
 
 void read_info(const Communicator& communicator, RamsesFacts& attributes) {
   const std::string path = ramses_text_path(attributes, "info", ".txt");
-  const auto text = read_ramses_text(communicator, path);
+  const auto text = read_on_root(communicator, path);
   if (!text) throw InputError("'{}' is missing: the RAMSES output is incomplete", path);
   const Info info(path, *text);
   attributes.domains = static_cast<int>(info.count("ncpu"));
@@ -174,7 +174,7 @@ void read_info(const Communicator& communicator, RamsesFacts& attributes) {
 
 void read_gas_names(const Communicator& communicator, RamsesFacts& attributes) {
   const std::string path = ramses_text_path(attributes, "hydro_file_descriptor.txt");
-  const auto text = read_ramses_text(communicator, path);
+  const auto text = read_on_root(communicator, path);
   if (!text) return;
   attributes.variables = listed_names(path, *text);
   std::ranges::replace(attributes.variables, std::string("thermal_pressure"),
@@ -184,7 +184,7 @@ void read_gas_names(const Communicator& communicator, RamsesFacts& attributes) {
 // Reads numbers of particles; from a header of the older format also the columns of their files.
 void read_header(const Communicator& communicator, RamsesFacts& attributes) {
   const std::string path = ramses_text_path(attributes, "header", ".txt");
-  const auto header = read_ramses_text(communicator, path);
+  const auto header = read_on_root(communicator, path);
   if (!header) return;
   attributes.has_families = header->find("Family") != std::string::npos;
   if (attributes.has_families) {
@@ -220,22 +220,6 @@ std::string trimmed_text(const std::string& text) {
   const auto begin = text.find_first_not_of(" \t\r");
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::optional<std::string> read_ramses_text(const Communicator& communicator,
-                                            const std::string& path) {
-  std::string text;
-  bool found = false;
-  if (communicator.is_root()) {
-    std::ifstream file(path);
-    std::ostringstream content;
-    found = static_cast<bool>(file);
-    content << file.rdbuf();
-    text = content.str();
-  }
-  if (!communicator.any(found)) return std::nullopt;
-  communicator.broadcast(text);
-  return text;
 }
 
 std::string ramses_text_path(const RamsesFacts& attributes, const std::string& name) {
@@ -283,7 +267,7 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& attributes
             : "is missing");
   if (!attributes.has_families || attributes.families.empty()) return;
   const std::string fields = ramses_text_path(attributes, "part_file_descriptor.txt");
-  const auto text = read_ramses_text(communicator, fields);
+  const auto text = read_on_root(communicator, fields);
   if (!text) throw InputError("'{}' is missing: it is required to read the particle files", fields);
   attributes.particle_fields = listed_names(fields, *text);
 }

@@ -113,7 +113,8 @@ class Run::Loop {
     progress_ = read_checkpoint(model_, path);
     require_newest_checkpoint(communicator_, path, folder_.path());
     folder_.supersede_snapshots(progress_.next_snapshot, progress_.next_cutout);
-    if (!std::filesystem::is_directory(path))  // otherwise another code's output
+    // A directory is the output of another code. The root alone writes the history.
+    if (communicator_.is_root() && !std::filesystem::is_directory(path))
       earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
     checkpoint_step_ = model_.step_count();
     restart_ = requested;
@@ -389,8 +390,9 @@ class Run::Loop {
 
 ModelKind model_of(const RunRequest& request, const Communicator& communicator) {
   std::optional<ModelKind> model;
-  communicator.collective_try([&] {
-    const auto name = ParameterSchema::peek(request.file, "model", request.overrides);
+  request.files->share(communicator, [&] {
+    const auto name = ParameterSchema::peek_text(request.files->parameter_file(request.file),
+                                                 request.file, "model", request.overrides);
     model = name ? value_named<ModelKind>(*name) : ModelKind::amr;
     if (!model) throw InputError("model = \"{}\": expected \"amr\" or \"dns\"", *name);
   });

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "io/input_files.hpp"
 
 namespace octant {
 
@@ -22,6 +24,8 @@ struct RunRequest {
   bool dry_run = false;
   bool plan = false;  // print the tasks of a coarse step instead of running
   bool all = false;   // `octant check`: print the resolved parameters, too
+  // Parameter file and files that parameters name, opened by the root only.
+  std::shared_ptr<InputFiles> files = std::make_shared<InputFiles>();
 };
 
 // Reads the parameters of a run, AmrOptions or DnsOptions, from its file and the command line.
@@ -29,8 +33,8 @@ struct RunRequest {
 template <class Options>
 Options read_options(const RunRequest& request, const Communicator& communicator) {
   Options options;
-  communicator.collective_try([&] {
-    options = Options::from_file(request.file, request.overrides);
+  request.files->share(communicator, [&] {
+    options = Options::from_file(request.file, request.overrides, *request.files);
     if (!request.output.empty()) options.output.directory = request.output;
   });
   return options;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "core/number_file.hpp"
 #include "mesh/mesh.hpp"
 #include "particles/kind.hpp"
 #include "particles/particles.hpp"
@@ -108,6 +109,8 @@ struct ProcessSetup {
   // to the full speed of light, and first_photons, the mesh variable of the first group's density.
   double light_speed = 0.0, speed_ratio = 1.0;
   int first_photons = -1;
+  // Reads the text files that parameters name. The reader of a run opens them on rank 0 only.
+  TextReader read_text = read_text_file;
 
   // Returns the index of a scalar among the variables of a GasCell.
   int variable(const std::string& scalar) const;

@@ -74,7 +74,7 @@ class Sources final : public Process {
     first_scalar_ = hydro::k_hydro_variables + setup.gas.dual_energy;
     cell_ = std::make_unique<CellNames>(setup.gas, setup.scalars, setup.geometry.lower(), centre_);
     ExpressionNames names = cell_->names();
-    definitions_.compile(names);
+    definitions_.compile(names, setup.read_text);
     for (std::size_t n = 0; n < acceleration_.size(); ++n)
       pull_.emplace_back(fmt::format("sources.acceleration[{}]", n), acceleration_[n], names);
     if (!heating_.empty()) heat_.emplace("sources.heating", heating_, names);

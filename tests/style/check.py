@@ -23,6 +23,8 @@
 12. Descriptions of parameters, and help of options, begin with their subject. Messages and they
     use the terms of the field: none of the words in tests/style/wording.py. Comments, pages and
     identifiers contain none of its retired words and names.
+13. Text files are read by functions of src/core/, with which src/io/input_files.hpp lets rank 0
+    alone open the files of users; other sources open files of the system and of the run itself.
 
 Usage: check.py [ROOT]
 """
@@ -140,6 +142,13 @@ WRITERS = {
     Path("python/octools/initial.py"),
 }  # fmt: skip
 
+READERS = {
+    Path("src/core/number_file.cpp"), Path("src/core/parameter_input.cpp"),
+    # Files of the system, and the tables of telemetry, which rank 0 or one rank per node reads.
+    Path("src/core/memory.cpp"), Path("src/run/machine.cpp"), Path("src/run/run_control.cpp"),
+    Path("src/telemetry/parquet_io.cpp"),
+}  # fmt: skip
+
 CLASS = re.compile(r"^(class|struct) (\w+)\b[^;\n]*\{$", re.MULTILINE)
 ACCESS = re.compile(r"^ (private|protected|public):$", re.MULTILINE)
 MEMBER = re.compile(r"^  (?! )[^#/\n(]*?\b(\w+)\(", re.MULTILINE)
@@ -235,6 +244,14 @@ def stray_writes(path: Path, text: str) -> Iterator[tuple[int, str]]:
     pattern = PYTHON_WRITES if path.suffix == ".py" else WRITES
     for match in pattern.finditer(text if path.suffix == ".py" else blank(text)):
         yield line_of(text, match.start()), "a file is written other than by own_files or files.py"
+
+
+def stray_reads(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find text files that each rank may open."""
+    if path.parts[0] != "src" or path in READERS:
+        return
+    for match in re.finditer(r"\bstd::ifstream\b|\bfopen\s*\(", blank(text)):
+        yield line_of(text, match.start()), f"{match[0]} (use read_on_root of io/input_files.hpp)"
 
 
 def private_parts(text: str) -> Iterator[tuple[str, int, int]]:
@@ -403,7 +420,7 @@ def main(root: Path) -> int:
         text = (root / path).read_text(encoding="utf-8")
         checks = [length, stray_writes, wording.findings, wording.everywhere]
         if path.suffix in {".hpp", ".cpp"}:
-            checks += [climbing_includes, varying_sums, stray_copies]
+            checks += [climbing_includes, varying_sums, stray_copies, stray_reads]
             checks += [functools.partial(missing_includes, root)]
             checks += [functools.partial(private_kernels, root)]
             checks += [functools.partial(kernels_on_the_command_line, root)]

@@ -19,7 +19,7 @@ std::vector<double> read_axis(const Hdf5Reader& file, const std::string& name) {
   if (shape.size() != 1 || shape[0] < static_cast<std::int64_t>(k_fewest_nodes))
     throw InputError("'{}': {} has shape {}; expected one axis of at least {} values", file.path(),
                      name, shape, k_fewest_nodes);
-  auto values = read_finite(file, name, {0, shape[0]}, 0.0);
+  auto values = read_finite_on_root(file, name, 0.0);
   const double step =
       std::log(values.back() / values.front()) / static_cast<double>(values.size() - 1);
   for (std::size_t n = 1; n < values.size(); ++n)
@@ -36,7 +36,7 @@ std::vector<double> read_field(const Hdf5Reader& file, const EosTable& table,
                                const std::string& name) {
   const auto rows = std::ssize(table.density);
   require_shape(file, name, {rows, std::ssize(table.temperature)});
-  return read_finite(file, name, {0, rows}, 0.0);
+  return read_finite_on_root(file, name, 0.0);
 }
 
 void require_format(const Hdf5Reader& file) {

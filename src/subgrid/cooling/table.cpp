@@ -18,7 +18,7 @@ namespace {
 const std::string k_rates = "/CoolingRates/";
 
 std::vector<double> read_all(const Hdf5Reader& file, const std::string& dataset) {
-  return file.read<double>(dataset, {0, file.shape(dataset).at(0)});
+  return file.read_on_root<double>(dataset);
 }
 
 void require_finite(const CoolingTable& table, const std::string& what,

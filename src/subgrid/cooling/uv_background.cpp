@@ -18,7 +18,7 @@ std::vector<double> read_numbers(const Hdf5Reader& file, const std::string& path
     throw InputError(
         "{}: {} is missing; expected a table of Grackle with an ultraviolet background", path,
         dataset);
-  const auto numbers = file.read<double>(dataset, {0, file.shape(dataset).at(0)});
+  const auto numbers = file.read_on_root<double>(dataset);
   if (count > 0 && numbers.size() != count)
     throw InputError("{}: {} has {} values; expected one for each of the {} redshifts", path,
                      dataset, numbers.size(), count);

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"
+#include "io/input_files.hpp"
 #include "subgrid/cooling/uv_background.hpp"
 #include "subgrid/ionization/black_hole_photons.hpp"
 #include "subgrid/ionization/ionization_options.hpp"
@@ -310,7 +311,8 @@ class Ionization final : public Process {
                          options_.source_rates[n]});
     sources_ = mesh::to_device("sources of photons", sources);
     if (!options_.star_table.empty())
-      table_ = ionization::StellarTable(options_.star_table, options_.source_groups());
+      table_ = ionization::StellarTable(options_.star_table, options_.source_groups(),
+                                        reader_on_root(communicator));
     else if (options_.star_rate > 0.0) table_ = constant_emission();
   }
 

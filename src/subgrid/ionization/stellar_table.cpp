@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "core/number_file.hpp"
 
 namespace octant::subgrid::ionization {
 
@@ -23,8 +22,8 @@ StellarTable::StellarTable(const StellarRates& rates, double lifetime)
   integrate();
 }
 
-StellarTable::StellarTable(const std::string& path, int groups) {
-  for (const auto& [place, numbers] : read_number_lines(path, "ionization.star_table")) {
+StellarTable::StellarTable(const std::string& path, int groups, const TextReader& read_text) {
+  for (const auto& [place, numbers] : read_number_lines(path, "ionization.star_table", read_text)) {
     if (std::ssize(numbers) != 2 + groups)
       throw InputError(
           "{}: expected metallicity, age in Myr, and photons per s and solar mass in {} groups, "

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/number_file.hpp"
 #include "core/units.hpp"
 #include "subgrid/ionization/ionized_gas.hpp"
 
@@ -22,7 +23,7 @@ class StellarTable {
   // Reads a text file of ionization.star_table: lines with metallicity, age in Myr, and photons per
   // s and solar mass in each of `groups` groups. Lines are ordered by metallicity, then by age, and
   // all metallicities have the same ages. Throws InputError.
-  StellarTable(const std::string& path, int groups);
+  StellarTable(const std::string& path, int groups, const TextReader& read_text);
 
   // True if no star emits photons.
   bool is_dark() const { return ages_.empty(); }

@@ -18,7 +18,7 @@ std::vector<double> read_axis(const Hdf5Reader& file, const std::string& name, d
   const auto shape = file.shape("/" + name);
   if (shape.size() != 1 || shape.front() == 0)
     throw InputError("{}: {} is not a one-dimensional array of numbers", file.path(), name);
-  auto values = file.read<double>("/" + name, {0, shape.front()});
+  auto values = file.read_on_root<double>("/" + name);
   for (std::size_t n = 0; n < values.size(); ++n)
     if (!std::isfinite(values[n]) || values[n] < least || (n > 0 && values[n] <= values[n - 1]))
       throw InputError("{}: {} is {} at index {}; expected increasing values, starting at {}",
@@ -31,7 +31,7 @@ std::vector<double> read_field(const Hdf5Reader& file, const std::string& name, 
   if (file.shape("/" + name) != std::vector<std::int64_t>{rows, columns})
     throw InputError("{}: {} does not have the shape [metallicity][age], {} x {}", file.path(),
                      name, rows, columns);
-  return file.read<double>("/" + name, {0, rows});
+  return file.read_on_root<double>("/" + name);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ std::vector<MeasuredSweeps> read(const std::string& text) {
   const std::string path = testing::TempDir() + "sweeps_" + std::to_string(::getpid()) + ".txt";
   std::ofstream(path) << text;
   try {
-    const auto measured = read_measured_sweeps(path);
+    const auto measured = read_measured_sweeps(path, read_text_file);
     std::remove(path.c_str());
     return measured;
   } catch (...) {

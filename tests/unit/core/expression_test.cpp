@@ -98,7 +98,7 @@ class TableFile {
 
 TEST_F(ExpressionTest, a_table_is_a_function) {
   const TableFile file("# x, value\n0 1\n\n1, 3  # and\n3 -1\n");
-  names.add_table("problem.tables.f", "f", file.path);
+  names.add_table("problem.tables.f", "f", file.path, read_text_file);
   const Expression doubled = expression("2*f(x)");
   for (const auto& [place, value] :
        {std::pair{0.0, 2.0}, {0.25, 3.0}, {1.0, 6.0}, {2.0, 2.0}, {-5.0, 2.0}, {9.0, -2.0}}) {
@@ -113,7 +113,7 @@ TEST_F(ExpressionTest, a_table_of_anything_else_is_an_error) {
   const auto fault_of = [&](const std::string& text) {
     const TableFile file(text);
     try {
-      names.add_table("problem.tables.f", "f", file.path);
+      names.add_table("problem.tables.f", "f", file.path, read_text_file);
     } catch (const InputError& failure) {
       return std::string(failure.what()).substr(file.path.size());
     }
@@ -124,7 +124,8 @@ TEST_F(ExpressionTest, a_table_of_anything_else_is_an_error) {
             ":3: the first column must be strictly increasing, but 0 follows 0");
   EXPECT_EQ(fault_of("0 1\n1 two\n"), ":2: expected numbers, found \"two\"");
   EXPECT_NE(fault_of("# nothing\n").find("contains no numbers"), std::string::npos);
-  EXPECT_THROW(names.add_table("problem.tables.f", "f", "/nowhere/table"), InputError);
+  EXPECT_THROW(names.add_table("problem.tables.f", "f", "/nowhere/table", read_text_file),
+               InputError);
 }
 
 TEST_F(ExpressionTest, a_definition_has_a_name_and_a_text) {

@@ -260,11 +260,9 @@ TEST(ParameterSchema, keys_that_nest_without_end_are_refused) {
 }
 
 TEST(ParameterSchema, what_is_no_parameter_file_is_told) {
-  Options options;
-  auto schema = schema_of(options);
   const std::string path = testing::TempDir() + "parameters_test.toml";
   const auto error = [&](const std::string& file) {
-    return error_of([&] { schema.read_file(file); });
+    return error_of([&] { read_parameter_file(file); });
   };
   const std::string begin = "cannot read the parameter file ";
   EXPECT_EQ(error("."), begin + ".: this is a directory");
@@ -279,7 +277,7 @@ TEST(ParameterSchema, what_is_no_parameter_file_is_told) {
 TEST(ParameterSchema, a_missing_file_or_required_parameter_is_an_error) {
   Options options;
   auto schema = schema_of(options);
-  EXPECT_EQ(error_of([&] { schema.read_file("no/such.toml"); }),
+  EXPECT_EQ(error_of([&] { read_parameter_file("no/such.toml"); }),
             "cannot read the parameter file no/such.toml: No such file or directory");
   std::string name;
   schema.add("problem.name", name, {.meaning = "What to simulate", .required = true});

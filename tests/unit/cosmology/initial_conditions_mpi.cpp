@@ -237,7 +237,7 @@ TEST_F(Initial, generated_modes_are_the_noise_times_the_root_of_the_spectrum) {
   SpectrumOptions spectrum;
   spectrum.omega_m = 0.3, spectrum.omega_b = 0.05, spectrum.h = 0.7;
   spectrum.sigma_8 = 0.81, spectrum.spectral_index = 0.967;
-  const LinearPower power(spectrum);
+  const LinearPower power(spectrum, read_text_file);
   const pencil::PencilGrid grid(world, {side, side, side},
                                 pencil::fitting_process_grid(world.size(), {side, side, side}));
   std::vector<pencil::Mode> modes;

@@ -36,7 +36,7 @@ TEST(EisensteinHu, agrees_with_another_implementation) {
                                  {4.1957250e-02, 1.4110783e+04}, {1.8812049e-01, 2.1241571e+03},
                                  {8.4346130e-01, 9.8342529e+01}, {3.7817624e+00, 2.7403434e+00},
                                  {1.6955996e+01, 5.7079620e-02}, {3.1622777e+02, 1.9623316e-05}};
-  const LinearPower power(planck());
+  const LinearPower power(planck(), read_text_file);
   for (const auto& [k, expected] : reference) EXPECT_NEAR(power(k) / expected, 1.0, 1e-3) << k;
 }
 
@@ -44,7 +44,7 @@ TEST(EisensteinHu, agrees_with_the_reference_spectrum_at_redshift_29) {
   const std::string path = reference_path("ref/pk_linear_z29.5.csv");
   if (path.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with ref/pk_linear_z29.5.csv";
   const double growth = 0.0417366371;  // D(z = 29.5) / D(0), from the same folder
-  const LinearPower power(planck());
+  const LinearPower power(planck(), read_text_file);
   std::ifstream file(path);
   double worst = 0.0;
   int rows = 0;
@@ -74,7 +74,7 @@ TEST(LinearPower, has_the_sigma_8_asked_for) {
   for (const Transfer transfer : {Transfer::eisenstein_hu, Transfer::eisenstein_hu_smooth}) {
     SpectrumOptions options = planck();
     options.transfer = transfer;
-    EXPECT_NEAR(LinearPower(options).sigma(8.0), 0.81, 1e-12);
+    EXPECT_NEAR(LinearPower(options, read_text_file).sigma(8.0), 0.81, 1e-12);
   }
 }
 
@@ -84,7 +84,7 @@ TEST(LinearPower, sigma_of_a_power_law_is_the_analytic_one) {
   for (double k = 1e-5; k < 1e3; k *= 1.1) text += fmt::format("{} {}\n", k, std::pow(k, -2.0));
   SpectrumOptions options = table(text);
   options.spectral_index = -2.0;
-  const LinearPower power(options);
+  const LinearPower power(options, read_text_file);
   const double amplitude = power(1.0);
   for (const double r : {2.0, 8.0, 20.0}) {
     const double expected = std::sqrt(amplitude * 3.0 / (10.0 * std::numbers::pi * r));
@@ -93,7 +93,7 @@ TEST(LinearPower, sigma_of_a_power_law_is_the_analytic_one) {
 }
 
 TEST(LinearPower, of_a_table_passes_through_its_points_up_to_a_factor) {
-  const LinearPower power(table("# k P\n0.01 100\n\n0.1 50 # seven\n1 1\n"));
+  const LinearPower power(table("# k P\n0.01 100\n\n0.1 50 # seven\n1 1\n"), read_text_file);
   EXPECT_NEAR(power(0.1) / power(0.01), 0.5, 1e-12);
   EXPECT_NEAR(power(1.0) / power(0.01), 0.01, 1e-12);
   EXPECT_NEAR(power(std::sqrt(0.1)) / power(0.1), std::sqrt(0.02), 1e-12);
@@ -104,7 +104,7 @@ TEST(LinearPower, of_a_table_passes_through_its_points_up_to_a_factor) {
 
 TEST(LinearPower, refuses_spectra_that_cannot_be) {
   const auto refuse = [](const SpectrumOptions& options, const std::vector<std::string>& words) {
-    expect_input_error([&] { LinearPower{options}; }, words);
+    expect_input_error([&] { LinearPower(options, read_text_file); }, words);
   };
   SpectrumOptions baryons = planck();
   baryons.omega_b = 0.4;

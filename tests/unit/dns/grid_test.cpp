@@ -200,7 +200,10 @@ std::string refused_faces(const std::string& text) {
   GridOptions options = stretched(Stretching::file);
   options.cells[2] = 3;
   options.stretching_file = file.path;
-  return error_of<InputError>([&] { z_faces(options); });
+  return error_of<InputError>([&] {
+    options.read_stretching_file(read_text_file);
+    z_faces(options);
+  });
 }
 
 TEST(Grid, faces_from_a_file_are_those_numbers) {
@@ -208,6 +211,7 @@ TEST(Grid, faces_from_a_file_are_those_numbers) {
   GridOptions options = stretched(Stretching::file);
   options.cells[2] = 3;
   options.stretching_file = file.path;
+  options.read_stretching_file(read_text_file);
   EXPECT_EQ(z_faces(options), (std::vector<double>{0.0, 0.5, 1.25, 3.0}));
   const Grid grid(options, false);
   EXPECT_EQ(grid.dz_cell[1], 0.75);
@@ -225,7 +229,7 @@ TEST(Grid, files_of_faces_that_do_not_fit_are_refused) {
               "grid.size[2] = 3");
   GridOptions missing = stretched(Stretching::file);
   missing.stretching_file = "/nonexistent/faces";
-  expect_part(error_of<InputError>([&] { z_faces(missing); }),
+  expect_part(error_of<InputError>([&] { missing.read_stretching_file(read_text_file); }),
               "grid.stretching_file = \"/nonexistent/faces\": cannot be read; expected a text file "
               "with 18 face positions");
 }

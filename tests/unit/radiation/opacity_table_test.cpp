@@ -24,7 +24,7 @@ class OpacityTableTest : public testing::Test {
 
   OpacityTable table(const std::string& text, const CodeUnits* units = nullptr) const {
     std::ofstream(path_) << text;
-    return OpacityTable(path_, units);
+    return OpacityTable(path_, units, read_text_file);
   }
   // Power laws 2 rho^0.5 T^-1.5 and 3 rho T^-3.5 at nodes of uneven spacing.
   static std::string power_laws() {
@@ -131,7 +131,7 @@ TEST_F(OpacityTableTest, refuses_other_files_with_the_line) {
 
 TEST_F(OpacityTableTest, names_the_parameter_of_a_missing_file) {
   try {
-    OpacityTable(path_ + ".none", nullptr);
+    OpacityTable(path_ + ".none", nullptr, read_text_file);
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("radiation.opacity_table"), std::string::npos);

@@ -39,7 +39,7 @@ TEST(StellarTable, emits_constant_rates_until_the_lifetime) {
 
 TEST(StellarTable, integrates_linear_rates_exactly) {
   const TableFile file("# Z, Myr, photons\n0.01 1 1e46\n0.01 3 3e46\n0.01 5 0\n");
-  const StellarTable table(file.path(), 1);
+  const StellarTable table(file.path(), 1, read_text_file);
   const double unit = 1e46 * k_megayear / constants::k_solar_mass;
   const auto photons = [&](double begin, double end) {
     return table.photons(begin * k_megayear, end * k_megayear, 0.01)[0] / unit;
@@ -57,7 +57,7 @@ TEST(StellarTable, integrates_linear_rates_exactly) {
 
 TEST(StellarTable, interpolates_in_metallicity) {
   const TableFile file("0.01 1 1e46 0\n0.01 3 1e46 1e46\n0.03 1 2e46 0\n0.03 3 2e46 3e46\n");
-  const StellarTable table(file.path(), 2);
+  const StellarTable table(file.path(), 2, read_text_file);
   const auto photons = [&](double metallicity, int group) {
     return table.photons(0.0, 3.0 * k_megayear, metallicity)[group] /
            (1e46 * k_megayear / constants::k_solar_mass);
@@ -71,7 +71,7 @@ TEST(StellarTable, interpolates_in_metallicity) {
 TEST(StellarTable, refuses_tables_that_are_no_grid) {
   const auto refuses = [](const std::string& text, int groups) {
     const TableFile file(text);
-    EXPECT_THROW(StellarTable(file.path(), groups), InputError) << text;
+    EXPECT_THROW(StellarTable(file.path(), groups, read_text_file), InputError) << text;
   };
   refuses("0.01 1 1e46\n", 1);                                       // one age
   refuses("0.01 1 1e46\n0.01 2 1e46\n", 2);                          // too few groups
