@@ -7,7 +7,7 @@ import pytest
 from galaxies import PROTON, X
 from inputs import CLUMPY_BOX, GALAXIES_IN_A_BOX
 from refusals import assert_refused
-from running import Outcome, assert_same_run, run, run_well
+from running import assert_same_run, run, run_well
 from telemetry_tables import ask, ask_one
 
 # Gas at rest: that of the lower half cools, and that of the upper half may not for a long time.
