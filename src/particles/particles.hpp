@@ -368,8 +368,10 @@ class Particles {
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
   void deposit_masses(int coarsest, const DepositScales& scales);
-  void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
-  void deposit_coarse(int level, double quantum, bool clouds);
+  class GhostMasses;
+  void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser,
+                     GhostMasses& ghosts);
+  void deposit_coarse(int level, double quantum, bool clouds, GhostMasses& ghosts);
 
   void make_tables(const Particles& first);
   void find_parents();
