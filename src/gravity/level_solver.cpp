@@ -51,6 +51,9 @@ void LevelSolver::take_block_cycles(std::span<std::uint64_t> by_slot) {
 }
 
 void LevelSolver::build_grids(const CommOptions& options) {
+  const auto halo_of = [&](const std::vector<HaloGrid>& grids) {
+    return std::make_unique<HaloExchange>(patches_, grids, options, level_.halo().buffers());
+  };
   DeviceArray<double> cover = level_.make_field("cover");
   set_cover(patches_, cover);
   DeviceArray<double> row_sums;  // means of the row sums of the finer grid
@@ -59,9 +62,6 @@ void LevelSolver::build_grids(const CommOptions& options) {
     Grid grid;
     grid.side = side;
     const bool finest = grids_.empty();
-    const auto halo_of = [&](const std::vector<HaloGrid>& grids) {
-      return std::make_unique<HaloExchange>(patches_, grids, options);
-    };
     if (!finest) grid.own_near = halo_of({{side, 2}});
     grid.near = finest ? &level_.halo() : grid.own_near.get();
     if (side > 4) grid.with_coarse_f = halo_of({{side, 2}, {side / 2, 2}});
@@ -89,8 +89,9 @@ void LevelSolver::build_grids(const CommOptions& options) {
     grids_.push_back(std::move(grid));
   }
   if (!grids_.empty()) {
-    deep_halo_ = std::make_unique<HaloExchange>(
-        patches_, std::vector<HaloGrid>{{patches_.side(), 3}}, options);
+    const int whole = patches_.side();
+    first_halo_ = halo_of({{whole, 2}, {whole, 3}});
+    deep_halo_ = halo_of({{whole, 3}});
   } else if (patches_.any_masked()) {
     level_.halo().run(cover.data());
     mask_ = find_mask(patches_, level_.tables(), level_.masked_patches(), side, cover);
@@ -123,6 +124,7 @@ void LevelSolver::descend(std::size_t g, double* norms) {
   const bool finest = g == 0;
   double* coarse_f = g + 1 < grids_.size() ? grids_[g + 1].f.data() : coarse_f_.data();
   if (finest) gravity::descend(view(grid), inner_, false, coarse_f, norms);
+  if (finest) first_halo_->finish();
   (finest ? *deep_halo_ : below(g - 1)).finish();
   gravity::descend(view(grid), finest ? border_ : all_, !finest, coarse_f, norms,
                    below(g).outgoing({grid.next.data(), coarse_f}));
@@ -273,7 +275,7 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   // On one rank a reduction takes no time.
   const int first_checked =
       patches_.communicator().size() == 1 ? 0 : std::min(unchecked.count, most_cycles);
-  deep_halo_->start({phi.data()});
+  first_halo_->start({f.data(), phi.data()});
   DeviceArray<double> last_unchecked;  // phi after the last V-cycle that is not checked by itself
   for (int cycle = 0;; ++cycle) {
     descend(0, norms.data());

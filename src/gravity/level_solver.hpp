@@ -96,9 +96,8 @@ class LevelSolver {
   // of phi, which is larger if mass outside the level dominates.
   // Norms are defined by PatchLevel::norm(). If rounding prevents convergence, the solve ends with
   // the residual at round-off (SolveReport::by_rounding). `measure` is called for phi with copies
-  // to a depth of 2, and only if the first residual exceeds `source` or the residual stagnates. f
-  // requires copies to a depth of 2; phi has such copies afterwards. Throws RunError after
-  // `most_cycles`.
+  // to a depth of 2, and only if the first residual exceeds `source` or the residual stagnates.
+  // Afterwards phi has copies to a depth of 2. Throws RunError after `most_cycles`.
   SolveReport solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
                     const SourceNorm& source, double tolerance, int most_cycles,
                     const MeasureField& measure = {}, const UncheckedCycles& unchecked = {});
@@ -121,7 +120,9 @@ class LevelSolver {
   void descend(std::size_t g, double* norms);
   void ascend(std::size_t g);
   void correct();
-  std::int64_t finest_rounds() const { return below(0).rounds() + deep_halo_->rounds(); }
+  std::int64_t finest_rounds() const {
+    return first_halo_->rounds() + below(0).rounds() + deep_halo_->rounds();
+  }
   void return_to(const DeviceArray<double>& phi);
   void release_fields();
   SolveReport solve_again(DeviceArray<double>& phi, const DeviceArray<double>& f,
@@ -140,7 +141,8 @@ class LevelSolver {
   DeviceArray<std::uint64_t> cycles_;  // by own slot
   std::vector<Grid> grids_;
   DeviceArray<double> coarse_f_, coarse_phi_;
-  std::unique_ptr<HaloExchange> deep_halo_;  // finest grid, to a depth of 3
+  // Finest grid: f and the initial phi, and phi to a depth of 3.
+  std::unique_ptr<HaloExchange> first_halo_, deep_halo_;
   std::unique_ptr<CoarseGridSolver> coarse_grids_;
 };
 

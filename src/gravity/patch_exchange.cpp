@@ -23,6 +23,12 @@ void copy_regions(std::size_t count, const HaloMessage& message) {
       KOKKOS_LAMBDA(const Team& team) { message.copy<packs>(team, team.league_rank()); });
 }
 
+// Ensures a minimum size.
+void grow(DeviceArray<double>& buffer, std::int64_t values) {
+  if (static_cast<std::int64_t>(buffer.extent(0)) < values)
+    buffer = mesh::uninitialised<double>("patch message", values);
+}
+
 std::string name_of(const std::vector<HaloGrid>& grids) {
   std::string name = "gravity: ";
   for (const auto& [side, depth] : grids)
@@ -34,11 +40,12 @@ std::string name_of(const std::vector<HaloGrid>& grids) {
 }  // namespace
 
 HaloExchange::HaloExchange(const LevelPatches& patches, const std::vector<HaloGrid>& grids,
-                           const CommOptions& options)
+                           const CommOptions& options, std::shared_ptr<HaloBuffers> buffers)
     : grids_(grids),
       level_(patches.level()),
       alone_(patches.communicator().size() == 1),
       strips_(patches.strips()),
+      buffers_(std::move(buffers)),
       exchanger_(name_of(grids), patches.communicator(), options, level_, Buffers::of_device) {
   std::vector<Segment> sends, receives;
   std::vector<PatchCopy> sent = plan_copies(patches.sent(), sends);
@@ -52,8 +59,8 @@ HaloExchange::HaloExchange(const LevelPatches& patches, const std::vector<HaloGr
   if (!alone_) first_sent_ = mesh::to_device("patch regions by slot", first);
   plan_ =
       std::make_unique<ExchangePlan>(patches.communicator(), std::move(sends), std::move(receives));
-  send_ = mesh::uninitialised<double>("patch message", plan_->items_sent());
-  receive_ = mesh::uninitialised<double>("patch message", plan_->items_received());
+  grow(buffers_->sent, plan_->items_sent());
+  grow(buffers_->received, plan_->items_received());
 }
 
 std::vector<PatchCopy> HaloExchange::plan_copies(const std::vector<SharedPatch>& shared,
@@ -75,7 +82,7 @@ HaloMessage HaloExchange::outgoing(const std::vector<double*>& fields) {
               .strips = strips_.data(),
               .copies = sent_regions_.data(),
               .first = first_sent_.data(),
-              .message = send_.data()};
+              .message = buffers_->sent.data()};
   for (std::size_t n = 0; n < grids_.size(); ++n) {
     message_.side[n] = grids_[n].side;
     message_.field[n] = fields.at(n);
@@ -94,7 +101,8 @@ void HaloExchange::start(const std::vector<double*>& fields) {
 
 void HaloExchange::start_packed() {
   ++rounds_;
-  if (!alone_) exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
+  if (!alone_)
+    exchanger_.start<double>(*plan_, buffers_->sent.data(), buffers_->received.data(), 1);
 }
 
 void HaloExchange::finish() {
@@ -103,7 +111,7 @@ void HaloExchange::finish() {
   const Observed unpacking(Phase::unpack, "gravity halo", level_);
   HaloMessage received = message_;
   received.copies = received_regions_.data();
-  received.message = receive_.data();
+  received.message = buffers_->received.data();
   copy_regions<false>(received_regions_.extent(0), received);
 }
 

@@ -15,8 +15,8 @@ namespace octant::gravity {
 // cells are contiguous in every row.
 KOKKOS_FORCEINLINE_FUNCTION int split(int i, int side) { return (i >> 1) + (i & 1) * (side >> 1); }
 
-// Grid of a halo exchange: patches of `side`^3 cells, and stencils that reach `depth` cells beyond a
-// patch, along axes and diagonals.
+// Grid of a halo exchange: patches of `side`^3 cells, and stencils that reach `depth` cells beyond
+// a patch, along axes and diagonals.
 struct HaloGrid {
   int side, depth;
 };
@@ -29,8 +29,8 @@ struct HaloMessage {
   int side[k_max_fields] = {};
   double* field[k_max_fields] = {};
   const StripTable* strips = nullptr;
-  // Copies between fields and message: one per field for each patch and rank, in this order. `first`
-  // is the first copy of each own slot among those of packing; null on a single rank.
+  // Copies between fields and message: one per field for each patch and rank, in this order.
+  // `first` is the first copy of each own slot among those of packing; null on a single rank.
   const PatchCopy* copies = nullptr;
   const std::int32_t* first = nullptr;
   double* message = nullptr;
@@ -58,11 +58,17 @@ struct HaloMessage {
   }
 };
 
+// Buffers of halo exchanges of which at most one is under way.
+struct HaloBuffers {
+  DeviceArray<double> sent, received;
+};
+
 // Halo exchange of one field, or of fields on several grids of the same patches in one message.
 class HaloExchange {
  public:
   HaloExchange(const LevelPatches& patches, const std::vector<HaloGrid>& grids,
-               const CommOptions& options);
+               const CommOptions& options,
+               std::shared_ptr<HaloBuffers> buffers = std::make_shared<HaloBuffers>());
 
   // Starts the exchange of a field on each grid. Fields may be read but not written until finish().
   // Collective.
@@ -79,6 +85,8 @@ class HaloExchange {
     finish();
   }
   std::int64_t rounds() const { return rounds_; }  // number of exchanges started
+  // Buffers for further exchanges.
+  const std::shared_ptr<HaloBuffers>& buffers() const { return buffers_; }
 
  private:
   std::vector<PatchCopy> plan_copies(const std::vector<SharedPatch>& shared,
@@ -91,7 +99,7 @@ class HaloExchange {
   std::unique_ptr<ExchangePlan> plan_;
   DeviceArray<const PatchCopy> sent_regions_, received_regions_;
   DeviceArray<const std::int32_t> first_sent_;  // HaloMessage::first
-  DeviceArray<double> send_, receive_;
+  std::shared_ptr<HaloBuffers> buffers_;
   Exchanger exchanger_;
   HaloMessage message_;
   std::int64_t rounds_ = 0;

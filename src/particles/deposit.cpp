@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
@@ -276,53 +275,35 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
   return {levels_[level].mass.data(), std::int64_t{N} * N * N, 0, 1};
 }
 
-// Masses in ghosts, set to 0 in one launch for all parts of a deposit.
-class Particles::GhostMasses {
- public:
-  // Memory for `count` ghosts.
-  explicit GhostMasses(std::int64_t count)
-      : masses_(mesh::zeros<std::int64_t>("ghost masses", count)) {}
-  // Returns the masses of the next `count` ghosts.
-  std::int64_t* take(std::int64_t count) {
-    OCTANT_REQUIRE(used_ + count <= std::ssize(masses_), "a deposit has too few ghosts");
-    return masses_.data() + std::exchange(used_, used_ + count);
-  }
-
- private:
-  DeviceArray<std::int64_t> masses_;
-  std::int64_t used_ = 0;
-};
-
 // Deposits the clouds of a level's particles assigned to their own level, or of the others, which
 // add nothing to coarser cells.
-void Particles::deposit_level(int l, double quantum, bool uses_coarser_level, bool into_coarser,
-                              GhostMasses& ghost_masses) {
+void Particles::deposit_level(int l, double quantum, bool uses_coarser_level, bool into_coarser) {
   Level& level = levels_[l];
   const Neighbourhood& near = *level.neighbourhood;
   CellArrays<std::int64_t> cells{};
   cells.source[k_here] = mass_array(l);
   if (into_coarser) cells.source[k_coarser] = mass_array(l - 1);
-  std::int64_t* const ghosts = ghost_masses.take(near.around.ghosts());
-  cells.source[k_ghost] = {ghosts, 1};
+  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
+  cells.source[k_ghost] = {ghosts.data(), 1};
   add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, uses_coarser_level, cells);
-  near.around.add_to_owners(ghosts, cells, level.masses);
+  near.around.add_to_owners(ghosts.data(), cells, level.masses);
 }
 
 // Deposits a level's masses, and the clouds of its particles assigned to the coarser level, on that
 // level.
-void Particles::deposit_coarse(int l, double quantum, bool clouds, GhostMasses& ghost_masses) {
+void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   Level& level = levels_[l];
   const Neighbourhood& near = *level.neighbourhood;
   const LevelFrame coarse(mesh_.geometry(), l - 1);
   CellArrays<std::int64_t> cells{};
   cells.source[k_here] = mass_array(l);
   cells.source[k_coarser] = mass_array(l - 1);
-  std::int64_t* const ghosts = ghost_masses.take(near.coarse.ghosts());
-  cells.source[k_ghost] = {ghosts, 1};
+  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.coarse.ghosts());
+  cells.source[k_ghost] = {ghosts.data(), 1};
   if (levels_are_separate_) spread_to_coarser(near, mesh_.cells(l), coarse, cells);
   else add_to_parents(near, mesh_.cells(l), cells);
   if (clouds) add_coarse_clouds(level.set, near, coarse, quantum, cells);
-  near.coarse.add_to_owners(ghosts, cells, level.sums);
+  near.coarse.add_to_owners(ghosts.data(), cells, level.sums);
 }
 
 void Particles::deposit(std::span<Particles> kinds, int coarsest) {
@@ -361,24 +342,19 @@ std::vector<double> Particles::largest_masses(std::span<const Particles> kinds,
 
 void Particles::deposit_masses(int coarsest, const DepositScales& scales) {
   const auto& [quantum, has_particles, uses_coarser_level] = scales;
-  std::int64_t ghost_count = 0;
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
-    const Neighbourhood& near = *levels_[l].neighbourhood;
-    ghost_count += (has_particles[l] ? near.around.ghosts() : 0) + near.coarse.ghosts() +
-                   (uses_coarser_level[l] ? near.around.ghosts() : 0);
   }
-  GhostMasses ghosts(ghost_count);
   bool has_mass = false;  // masses in this level or a finer one
   for (int l = mesh_.finest_level(); l >= coarsest; --l) {
-    if (has_particles[l]) deposit_level(l, quantum, false, l > coarsest, ghosts);
+    if (has_particles[l]) deposit_level(l, quantum, false, l > coarsest);
     has_mass = has_mass || has_particles[l];
     levels_[l].has_mass = has_mass;
     if (!has_mass) continue;
-    if (l > coarsest) deposit_coarse(l, quantum, uses_coarser_level[l], ghosts);
+    if (l > coarsest) deposit_coarse(l, quantum, uses_coarser_level[l]);
     // Called after deposit_coarse(), because these masses are already in the coarser level.
-    if (uses_coarser_level[l]) deposit_level(l, quantum, true, false, ghosts);
+    if (uses_coarser_level[l]) deposit_level(l, quantum, true, false);
   }
 }
 

@@ -368,10 +368,8 @@ class Particles {
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
   void deposit_masses(int coarsest, const DepositScales& scales);
-  class GhostMasses;
-  void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser,
-                     GhostMasses& ghosts);
-  void deposit_coarse(int level, double quantum, bool clouds, GhostMasses& ghosts);
+  void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
+  void deposit_coarse(int level, double quantum, bool clouds);
 
   void make_tables(const Particles& first);
   void find_parents();

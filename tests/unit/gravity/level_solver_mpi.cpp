@@ -71,7 +71,6 @@ Solved solve_wave(const Shape& shape, double tolerance, int most_cycles = 20, in
   for_patch_cells(level.patches(), geometry, f, [&](const Point& x, double& value) {
     value = wave.laplacian(x, geometry.cell_size(0));
   });
-  level.halo().run(f.data());
   Solved result;
   const auto restore = [&](DeviceArray<double>& again) {
     again = level.make_field("phi");
@@ -167,7 +166,6 @@ double factor_beside_holes(const Octants& holes, const Communicator& ranks) {
     const auto cell = static_cast<std::uint64_t>(row * 32 + 32 * x[0]);
     value = is_in(holes, x) ? 0.0 : 0.5 + RandomStream(7, cell, 0).uniform(0);
   });
-  level.halo().run(f.data());
   const SolveReport report = solver.solve(phi, f, level.norm(f), 1e-10, 200);
   return std::pow(report.residual, 1.0 / report.cycles);
 }
