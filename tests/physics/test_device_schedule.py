@@ -82,7 +82,7 @@ def test_a_step_on_three_levels_launches_few_kernels_on_each_rank(
     tmp_path: Path, ranks: int, most: int
 ) -> None:
     """One to pack all messages of an exchange, and one to unpack them."""
-    box = run_well(tmp_path / "run", CLUMPY_BOX, "gravity.base=multigrid", ranks=ranks)
+    box = run_well(tmp_path / "run", CLUMPY_BOX, ranks=ranks)
     launches = dict(ask(box, LAUNCHES))
     assert len(launches) == ranks
     assert max(launches.values()) <= most
