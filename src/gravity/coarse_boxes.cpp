@@ -51,19 +51,6 @@ std::vector<Cut> cut_axis(std::int64_t first, int side, int patch_side, std::int
   return cuts;
 }
 
-// Packs cells of coarse patches of C^3 cells into a message.
-void pack_cells(const DeviceArray<const PatchCopy>& tasks,
-                const DeviceArray<const StripTable>& strips, int C, const double* phi,
-                double* message) {
-  for_items_of(
-      "gravity: pack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
-        const double* from = row_of(strips.data(), C, phi, task.slot, task.j(n), task.k(n));
-        double* line = message + task.value_offset(n);
-        for (int i = 0; i < task.length(); ++i)
-          line[i] = from ? from[split(task.begin[0] + i, C)] : 0.0;
-      });
-}
-
 // Unpacks cells from a message into boxes of side^2 rows.
 void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
                   const double* message, double* boxes) {
@@ -77,19 +64,35 @@ void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
       });
 }
 
-void copy_parts(const DeviceArray<const BoxPart>& parts,
-                const DeviceArray<const StripTable>& strips, int C, const double* phi, int side,
-                int row, double* boxes) {
-  for_items_of(
-      "gravity: copy to boxes", parts, KOKKOS_LAMBDA(const BoxPart& p, int n) {
-        const int j = n % p.size[1], k = n / p.size[1];
-        const double* from =
-            row_of(strips.data(), C, phi, p.patch, p.in_patch[1] + j, p.in_patch[2] + k);
-        double* to =
-            boxes +
-            ((std::int64_t{p.box} * side + p.in_box[2] + k) * side + p.in_box[1] + j) * row +
-            p.in_box[0];
-        for (int i = 0; i < p.size[0]; ++i) to[i] = from ? from[split(p.in_patch[0] + i, C)] : 0.0;
+// Copies cells of coarse patches of C^3 cells to a message and to boxes of side^2 rows.
+void copy_coarse_cells(const DeviceArray<const PatchCopy>& sent, double* message,
+                       const DeviceArray<const BoxPart>& parts,
+                       const DeviceArray<const StripTable>& strips, int C, const double* phi,
+                       int side, int row, double* boxes) {
+  const auto copy_row = KOKKOS_LAMBDA(int slot, int i, int j, int k, int length, double* to) {
+    const double* from = row_of(strips.data(), C, phi, slot, j, k);
+    for (int n = 0; n < length; ++n) to[n] = from ? from[split(i + n, C)] : 0.0;
+  };
+  const int packed = static_cast<int>(sent.extent(0));
+  for_teams(
+      "gravity: copy to boxes", packed + parts.extent(0), {}, KOKKOS_LAMBDA(const Team& team) {
+        const int task = team.league_rank();
+        if (task < packed) {
+          const PatchCopy& p = sent(task);
+          in_team(team, p.rows(), [&](int n) {
+            copy_row(p.slot, p.begin[0], p.j(n), p.k(n), p.length(), message + p.value_offset(n));
+          });
+        } else {
+          const BoxPart& p = parts(task - packed);
+          in_team(team, p.rows(), [&](int n) {
+            const int j = n % p.size[1], k = n / p.size[1];
+            copy_row(p.patch, p.in_patch[0], p.in_patch[1] + j, p.in_patch[2] + k, p.size[0],
+                     boxes +
+                         ((std::int64_t{p.box} * side + p.in_box[2] + k) * side + p.in_box[1] + j) *
+                             row +
+                         p.in_box[0]);
+          });
+        }
       });
 }
 
@@ -307,11 +310,10 @@ void CoarseBoxes::set_far_field(const std::vector<double>& potentials) {
 void CoarseBoxes::copy_coarse(const double* coarse_phi) {
   const auto sent = pool_.allocate("box message", plan_->items_sent());
   const auto received = pool_.allocate("box message", plan_->items_received());
-  pack_cells(sent_regions_, coarse_strips_, coarse_side_, coarse_phi, sent.data());
-  exchanger_.start<double>(*plan_, sent.data(), received.data(), 1);
-  record_kernel_work("gravity: copy to boxes", local_cells_, {16.0, 0.0});
-  copy_parts(local_, coarse_strips_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
-  exchanger_.finish();
+  record_kernel_work("gravity: copy to boxes", local_cells_ + plan_->items_sent(), {16.0, 0.0});
+  copy_coarse_cells(sent_regions_, sent.data(), local_, coarse_strips_, coarse_side_, coarse_phi,
+                    side_, row_, boxes_.data());
+  exchanger_.run<double>(*plan_, sent.data(), received.data(), 1);
   unpack_cells(received_regions_, side_, row_, received.data(), boxes_.data());
 }
 

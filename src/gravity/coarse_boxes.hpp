@@ -21,8 +21,6 @@ struct BoxPart {
 
   // Number of rows along x.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return size[1] * size[2]; }
-  // Number of items of mesh::for_items_of(), which are rows.
-  KOKKOS_FORCEINLINE_FUNCTION int items() const { return rows(); }
 };
 
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in

@@ -35,6 +35,14 @@ std::vector<CoarseCell> coarsened(const std::vector<CoarseCell>& cells,
   return coarse;
 }
 
+// Returns the index of each value in the finest grid.
+DeviceArray<const std::int32_t> cells_in(const std::vector<std::int32_t>& order,
+                                         const std::vector<std::int32_t>& index) {
+  std::vector<std::int32_t> cells;
+  for (const std::int32_t cell : order) cells.push_back(index[cell]);
+  return mesh::to_device("coarse grid cells", cells);
+}
+
 template <class T>
 void append(std::vector<T>& all, const std::vector<T>& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -54,7 +62,7 @@ struct CoarseCycle::Tables {
 };
 
 CoarseCycle::CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
-                         const std::array<bool, 3>& periodic, bool finest)
+                         const std::array<bool, 3>& periodic, bool finest, const CellOrders& orders)
     : periodic_(periodic) {
   std::vector<CoarseCell> present = cells;
   std::vector<std::int32_t> index;
@@ -63,7 +71,10 @@ CoarseCycle::CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::i
   for (;;) {
     grids.push_back(make_tables(present, extent, finest, index));
     Tables& grid = grids.back();
-    if (grids.size() == 1) grids_.index = mesh::to_device("coarse grid cells", index);
+    if (grids.size() == 1) {
+      grids_.f_cells = cells_in(orders.f, index);
+      grids_.phi_cells = cells_in(orders.phi, index);
+    }
     KeyTable<std::int32_t> table;
     Positions positions(grid.cells);
     for (std::size_t n = 0; n < present.size(); ++n) {
@@ -280,7 +291,7 @@ KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, cons
   }
 }
 
-// Common part of the kernels OneCycle and CyclesToTarget. f and phi are those of the input cells.
+// Common part of the kernels OneCycle and CyclesToTarget, with f and phi in the given orders.
 struct BottomWork {
   CellGrids all;
   const double* f;
@@ -288,13 +299,14 @@ struct BottomWork {
 
   KOKKOS_FUNCTION void begin(const Team& team) const {
     const CellGrid& finest = all.grids(0);
-    for_each_cell(team, 0, given(), [&](int n) {
-      const std::int32_t c = all.index(n);
+    for_each_cell(team, 0, count(all.f_cells), [&](int n) {
+      const std::int32_t c = all.f_cells(n);
       if (c < finest.cells) finest.f[c] = f[n], finest.phi[c] = 0.0;
     });
   }
   KOKKOS_FUNCTION void end(const Team& team) const {
-    for_each_cell(team, 0, given(), [&](int n) { phi[n] = all.grids(0).phi[all.index(n)]; });
+    for_each_cell(team, 0, count(all.phi_cells),
+                  [&](int n) { phi[n] = all.grids(0).phi[all.phi_cells(n)]; });
   }
   KOKKOS_FUNCTION void v_cycle(const Team& team) const {
     const int coarsest = static_cast<int>(all.grids.extent(0)) - 1;
@@ -319,7 +331,9 @@ struct BottomWork {
   }
 
  private:
-  KOKKOS_FUNCTION int given() const { return static_cast<int>(all.index.extent(0)); }
+  KOKKOS_FUNCTION static int count(const DeviceArray<const std::int32_t>& cells) {
+    return static_cast<int>(cells.extent(0));
+  }
 };
 
 struct OneCycle {
@@ -377,10 +391,10 @@ SolveOutcome CoarseCycle::solve(const double* f, double* phi, double target, int
 }
 
 std::int64_t CoarseCycle::bytes() const {
-  return bytes_of(grids_.grids) + bytes_of(grids_.index) + bytes_of(grids_.residual) +
-         bytes_of(grids_.direction) + bytes_of(grids_.terms) + bytes_of(next_) +
-         bytes_of(parents_) + bytes_of(children_) + bytes_of(diagonal_) + bytes_of(phi_) +
-         bytes_of(f_);
+  return bytes_of(grids_.grids) + bytes_of(grids_.f_cells) + bytes_of(grids_.phi_cells) +
+         bytes_of(grids_.residual) + bytes_of(grids_.direction) + bytes_of(grids_.terms) +
+         bytes_of(next_) + bytes_of(parents_) + bytes_of(children_) + bytes_of(diagonal_) +
+         bytes_of(phi_) + bytes_of(f_);
 }
 
 }  // namespace octant::gravity

@@ -103,10 +103,17 @@ struct CellGrid {
   }
 };
 
+// Cells of the values of f and phi, as indices of the constructor's cells: those of f are all cells
+// in any order, those of phi any cells.
+struct CellOrders {
+  std::vector<std::int32_t> f, phi;
+};
+
 // All grids of a solver, for kernels.
 struct CellGrids {
-  DeviceArray<const CellGrid> grids;        // all grids, finest first
-  DeviceArray<const std::int32_t> index;    // index of each input cell in the finest grid
+  DeviceArray<const CellGrid> grids;  // all grids, finest first
+  // Index in the finest grid of each value of f and of phi.
+  DeviceArray<const std::int32_t> f_cells, phi_cells;
   DeviceArray<double> residual, direction;  // conjugate gradients on the coarsest grid
   DeviceArray<double> terms;                // terms of a sum over a grid
 };
@@ -121,10 +128,10 @@ class CoarseCycle {
   // `extent` is the number of cells of the grid along each axis. `finest` is true if the grid is
   // the level itself and not a coarse grid.
   CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
-              const std::array<bool, 3>& periodic, bool finest);
+              const std::array<bool, 3>& periodic, bool finest, const CellOrders& orders);
 
-  // Runs one V-cycle from phi = 0. f and phi are in the order of the constructor's cells; phi of
-  // masked cells becomes 0. Returns before the kernel has finished.
+  // Runs one V-cycle from phi = 0. phi of masked cells becomes 0. Returns before the kernel has
+  // finished.
   void cycle(const double* f, double* phi) const;
 
   // Runs V-cycles from phi = 0 until the norm of the residual is at most `target`, rounding

@@ -27,15 +27,6 @@ std::vector<Segment> to_root(std::int64_t count) {
   return count > 0 ? std::vector<Segment>{{0, count}} : std::vector<Segment>{};
 }
 
-// Copies all cells of patches: to[patch] = from[slots[patch]].
-void copy_patches(const DeviceArray<const std::int32_t>& slots, const DeviceArray<double>& from,
-                  const DeviceArray<double>& to) {
-  for_items(
-      "gravity: copy patches", to.extent(0), KOKKOS_LAMBDA(const std::int64_t n) {
-        to(n) = from(std::int64_t{slots(n / k_cells)} * k_cells + n % k_cells);
-      });
-}
-
 // Grid that is gathered on the root in one exchange, solved on the root, and scattered in a second
 // exchange, all in the memory of Kokkos' default execution space.
 class AgglomeratedGrid final : public CoarseGridSolver {
@@ -58,8 +49,7 @@ class AgglomeratedGrid final : public CoarseGridSolver {
     return outcome;
   }
   std::int64_t bytes() const override {
-    return bytes_of(arriving_) + bytes_of(wanted_) + bytes_of(arrived_) + bytes_of(sent_) +
-           bytes_of(f_) + bytes_of(phi_) + (cycle_ ? cycle_->bytes() : 0);
+    return bytes_of(arrived_) + bytes_of(sent_) + (cycle_ ? cycle_->bytes() : 0);
   }
   int spread_grids() const override { return 0; }
 
@@ -68,10 +58,9 @@ class AgglomeratedGrid final : public CoarseGridSolver {
     Key key;
     double cover[8], row_sums[8];
   };
-  // Gathers f of all patches, in the order of their keys, on the root; null elsewhere.
+  // Gathers f of all patches on the root.
   const double* gather(const DeviceArray<double>& f);
-  // Returns the array in which the root stores phi of all patches, in the order of their keys,
-  // before spread() distributes it.
+  // Returns the array in which the root stores phi before spread() distributes it.
   double* phi_at_root(const DeviceArray<double>& phi) const;
   void spread(const DeviceArray<double>& phi);
 
@@ -80,12 +69,9 @@ class AgglomeratedGrid final : public CoarseGridSolver {
   std::unique_ptr<ExchangePlan> gather_plan_, spread_plan_;
   Exchanger exchanger_;
 
-  // Solver on the root, with the patches of all ranks in the order of their keys.
+  // Solver on the root, which reads and writes the messages.
   std::unique_ptr<CoarseCycle> cycle_;
-  // Indices of patches: for each patch in the order of keys, that among received patches
-  // (arriving_), and for each patch to send, by rank and slot, that in the order of keys (wanted_).
-  DeviceArray<const std::int32_t> arriving_, wanted_;
-  DeviceArray<double> arrived_, sent_, f_, phi_;
+  DeviceArray<double> arrived_, sent_;
 };
 
 AgglomeratedGrid::AgglomeratedGrid(const LevelPatches& patches, bool finest,
@@ -133,34 +119,30 @@ AgglomeratedGrid::AgglomeratedGrid(const LevelPatches& patches, bool finest,
   }
   auto extent = patches.extent();
   for (auto& e : extent) e *= 2;
-  cycle_ = std::make_unique<CoarseCycle>(cells, extent, patches.periodic(), finest);
+  CellOrders orders;
+  const auto add_patch = [](std::vector<std::int32_t>& cells_of, std::int32_t patch) {
+    for (int c = 0; c < k_cells; ++c) cells_of.push_back(k_cells * patch + c);
+  };
+  for (const PatchCells& patch : arrived.items) add_patch(orders.f, *index.find(patch.key));
+  for (const Key key : wanted.items) add_patch(orders.phi, *index.find(key));
+  cycle_ = std::make_unique<CoarseCycle>(cells, extent, patches.periodic(), finest, orders);
   if (alone_) return;
-
-  std::vector<std::int32_t> requested_slots;
-  for (const Key key : wanted.items) requested_slots.push_back(*index.find(key));
-  arriving_ = mesh::to_device("arriving patches", order);
-  wanted_ = mesh::to_device("requested patches", requested_slots);
-  arrived_ = DeviceArray<double>("coarse grid received", cells.size());
-  f_ = DeviceArray<double>("coarse grid f", cells.size());
-  phi_ = DeviceArray<double>("coarse grid phi", cells.size());
-  sent_ = DeviceArray<double>("coarse grid sent", requested_slots.size() * k_cells);
+  arrived_ = mesh::uninitialised<double>("coarse grid received", std::ssize(orders.f));
+  sent_ = mesh::uninitialised<double>("coarse grid sent", std::ssize(orders.phi));
 }
 
 const double* AgglomeratedGrid::gather(const DeviceArray<double>& f) {
   if (alone_) return f.data();
   exchanger_.run<double>(*gather_plan_, f.data(), arrived_.data(), k_cells);
-  copy_patches(arriving_, arrived_, f_);
-  return f_.data();
+  return arrived_.data();
 }
 
 double* AgglomeratedGrid::phi_at_root(const DeviceArray<double>& phi) const {
-  return alone_ ? phi.data() : phi_.data();
+  return alone_ ? phi.data() : sent_.data();
 }
 
 void AgglomeratedGrid::spread(const DeviceArray<double>& phi) {
-  if (alone_) return;
-  copy_patches(wanted_, phi_, sent_);
-  exchanger_.run<double>(*spread_plan_, sent_.data(), phi.data(), k_cells);
+  if (!alone_) exchanger_.run<double>(*spread_plan_, sent_.data(), phi.data(), k_cells);
 }
 
 // --- distributed grid --------------------------------------------------------------------------
@@ -327,8 +309,8 @@ DistributedGrid::DistributedGrid(const LevelPatches& patches, const CoarseCells&
                                  const CommOptions& options, std::int64_t gathered)
     : patches_(patches),
       tables_(mesh::to_device("patch tables", patches.tables())),
-      cells_halo_(patches, 2, 2, options),
-      patches_halo_(patches, 1, 1, options),
+      cells_halo_(patches, {{2, 2}}, options),
+      patches_halo_(patches, {{1, 1}}, options),
       coarse_("coarse values", patches.slots()),
       coarser_patches_(patches),
       local_(mesh::to_device("pieces", coarser_patches_.local_pieces())),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "core/error.hpp"
@@ -18,21 +19,24 @@ LevelSolver::LevelSolver(PatchLevel& level, const CommOptions& options)
   build_grids(options);
 }
 
+// Returns a group with open patches before masked ones.
+PatchGroup LevelSolver::group(std::vector<std::int32_t> slots) const {
+  const auto masked = std::ranges::stable_partition(
+      slots, [&](std::int32_t slot) { return patches_.masked()[slot] == 0; });
+  return {mesh::to_device("patches", slots), static_cast<int>(masked.begin() - slots.begin()),
+          cycles_.data()};
+}
+
 void LevelSolver::group_patches() {
-  for (const bool wanted : {false, true}) {
-    std::vector<std::int32_t> open, masked;
-    for (int slot = 0; slot < patches_.own(); ++slot) {
-      bool border = false;
-      for (const int next : patches_.tables()[slot]) border = border || next >= patches_.own();
-      if (border == wanted) (patches_.masked()[slot] ? masked : open).push_back(slot);
-    }
-    groups_[wanted].open = static_cast<int>(open.size());
-    open.insert(open.end(), masked.begin(), masked.end());
-    groups_[wanted].patches = mesh::to_device("patches", open);
-  }
-  if (!k_device_is_host) return;
-  cycles_ = mesh::zeros<std::uint64_t>("patch cycles", patches_.own());
-  for (PatchGroup& group : groups_) group.cycles = cycles_.data();
+  if (k_device_is_host) cycles_ = mesh::zeros<std::uint64_t>("patch cycles", patches_.own());
+  std::vector<std::int32_t> slots(patches_.own());
+  std::iota(slots.begin(), slots.end(), 0);
+  all_ = group(slots);
+  const auto border = std::ranges::stable_partition(slots, [&](std::int32_t slot) {
+    return std::ranges::max(patches_.tables()[slot]) < patches_.own();
+  });
+  inner_ = group({slots.begin(), border.begin()});
+  border_ = group({border.begin(), slots.end()});
 }
 
 // The cycles of a patch are divided equally among the pieces of the patch, which have equal sizes.
@@ -47,6 +51,9 @@ void LevelSolver::take_block_cycles(std::span<std::uint64_t> by_slot) {
 }
 
 void LevelSolver::build_grids(const CommOptions& options) {
+  const auto halo_of = [&](const std::vector<HaloGrid>& grids) {
+    return std::make_unique<HaloExchange>(patches_, grids, options, level_.halo().buffers());
+  };
   DeviceArray<double> cover = level_.make_field("cover");
   set_cover(patches_, cover);
   DeviceArray<double> row_sums;  // means of the row sums of the finer grid
@@ -55,8 +62,9 @@ void LevelSolver::build_grids(const CommOptions& options) {
     Grid grid;
     grid.side = side;
     const bool finest = grids_.empty();
-    if (!finest) grid.own_halo = std::make_unique<HaloExchange>(patches_, side, 2, options);
-    grid.near = finest ? &level_.halo() : grid.own_halo.get();
+    if (!finest) grid.own_near = halo_of({{side, 2}});
+    grid.near = finest ? &level_.halo() : grid.own_near.get();
+    if (side > 4) grid.with_coarse_f = halo_of({{side, 2}, {side / 2, 2}});
     if (patches_.any_masked()) {
       grid.near->run(cover.data());
       const DeviceArray<double> own_sums = level_.make_field("row sums", side);
@@ -81,7 +89,9 @@ void LevelSolver::build_grids(const CommOptions& options) {
     grids_.push_back(std::move(grid));
   }
   if (!grids_.empty()) {
-    deep_halo_ = std::make_unique<HaloExchange>(patches_, patches_.side(), 3, options);
+    const int whole = patches_.side();
+    first_halo_ = halo_of({{whole, 2}, {whole, 3}});
+    deep_halo_ = halo_of({{whole, 3}});
   } else if (patches_.any_masked()) {
     level_.halo().run(cover.data());
     mask_ = find_mask(patches_, level_.tables(), level_.masked_patches(), side, cover);
@@ -102,29 +112,37 @@ GridView LevelSolver::view(const Grid& grid) const {
           .mask = grid.mask};
 }
 
-// Downward pass: sweep and restriction. Starts the halo exchange of the new phi.
+// Halo exchange after the downward pass on a grid.
+HaloExchange& LevelSolver::below(std::size_t g) const {
+  return g + 1 < grids_.size() ? *grids_[g].with_coarse_f : *grids_[g].near;
+}
+
+// Downward pass: sweep and restriction. Finishes the halo exchange of phi on the finest grid, or of
+// f, and starts that of the results. On coarse grids, two launches would take longer than the wait.
 void LevelSolver::descend(std::size_t g, double* norms) {
   Grid& grid = grids_[g];
   const bool finest = g == 0;
   double* coarse_f = g + 1 < grids_.size() ? grids_[g + 1].f.data() : coarse_f_.data();
-  HaloExchange& halo = finest ? *deep_halo_ : *grid.near;
-  halo.start(finest ? grid.phi.data() : grid.f.data());
-  gravity::descend(view(grid), groups_[0], !finest, coarse_f, norms);
-  halo.finish();
-  gravity::descend(view(grid), groups_[1], !finest, coarse_f, norms);
+  if (finest) gravity::descend(view(grid), inner_, false, coarse_f, norms);
+  if (finest) first_halo_->finish();
+  (finest ? *deep_halo_ : below(g - 1)).finish();
+  gravity::descend(view(grid), finest ? border_ : all_, !finest, coarse_f, norms,
+                   below(g).outgoing({grid.next.data(), coarse_f}));
   std::swap(grid.phi, grid.next);
-  grid.near->start(grid.phi.data());
+  below(g).start_packed();
 }
 
+// Upward pass: correction and sweep. Finishes the halo exchange of the coarse phi, or on the
+// coarsest grid that of phi, and starts that of the result.
 void LevelSolver::ascend(std::size_t g) {
   Grid& grid = grids_[g];
   const bool last = g + 1 == grids_.size();
-  grid.near->finish();
-  if (!last) grids_[g + 1].near->start(grids_[g + 1].phi.data());
-  if (!last) grids_[g + 1].near->finish();
-  const double* coarse_phi = last ? coarse_phi_.data() : grids_[g + 1].phi.data();
-  for (const PatchGroup& group : groups_) gravity::ascend(view(grid), group, coarse_phi);
+  (last ? below(g) : *grids_[g + 1].near).finish();
+  HaloExchange& halo = g == 0 ? *deep_halo_ : *grid.near;
+  gravity::ascend(view(grid), all_, last ? coarse_phi_.data() : grids_[g + 1].phi.data(),
+                  halo.outgoing({grid.next.data()}));
   std::swap(grid.phi, grid.next);
+  halo.start_packed();
 }
 
 // Coarse-grid correction, including the upward pass on the finest grid.
@@ -257,6 +275,7 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   // On one rank a reduction takes no time.
   const int first_checked =
       patches_.communicator().size() == 1 ? 0 : std::min(unchecked.count, most_cycles);
+  first_halo_->start({f.data(), phi.data()});
   DeviceArray<double> last_unchecked;  // phi after the last V-cycle that is not checked by itself
   for (int cycle = 0;; ++cycle) {
     descend(0, norms.data());
@@ -285,14 +304,13 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
       if (!is_last && (reached || needs_norms || !std::isfinite(residual)))
         return solve_again(phi, f, source, tolerance, most_cycles, measure, unchecked);
       if (!needs_norms) continue;
-      grids_[0].near->finish();
+      below(0).finish();
       reached = target->is_reached(residual, measure(grids_[0].phi));
-      grids_[0].near->start(grids_[0].phi.data());
     }
     if (reached || cycle == most_cycles || !std::isfinite(residuals[cycle])) break;
     correct();
   }
-  grids_[0].near->finish();
+  below(0).finish();
   SolveReport report = target->report(residuals, reached);
   if (!reached) report_failure(report, tolerance);
   report.rounds = finest_rounds() - rounds_before;
@@ -301,11 +319,11 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   return report;
 }
 
-// Replaces phi by its state before the last V-cycle, and starts the exchange of its halo.
+// Replaces phi by its state before the last V-cycle, with its halo.
 void LevelSolver::return_to(const DeviceArray<double>& phi) {
-  grids_[0].near->finish();
+  below(0).finish();
   grids_[0].phi = phi;
-  grids_[0].near->start(phi.data());
+  grids_[0].near->run(phi.data());
 }
 
 void LevelSolver::release_fields() {
@@ -318,7 +336,7 @@ SolveReport LevelSolver::solve_again(DeviceArray<double>& phi, const DeviceArray
                                      const SourceNorm& source, double tolerance, int most_cycles,
                                      const MeasureField& measure,
                                      const UncheckedCycles& unchecked) {
-  grids_[0].near->finish();
+  below(0).finish();
   phi = {};
   release_fields();
   unchecked.restore(phi);

@@ -45,12 +45,15 @@ struct PatchGroup {
 // Runs one red-black sweep and restricts the residual to the right-hand side of the coarse grid.
 // With `from_zero`, phi is taken to be 0. Unless `norms` is null, norms[patch] becomes the sum of
 // the squared residuals. phi requires copies to a depth of 3, f and the diagonal to a depth of 2.
+// Packs the parts of the results that `halo` requires.
 void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
-             double* norms);
+             double* norms, const HaloMessage& halo = {});
 
 // Adds the coarse correction by trilinear prolongation, then runs one red-black sweep. phi, the
-// diagonal and the coarse phi require copies to a depth of 2.
-void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi);
+// diagonal and the coarse phi require copies to a depth of 2. Packs the parts of the result that
+// `halo` requires.
+void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi,
+            const HaloMessage& halo = {});
 
 // Function that returns field_norms() of phi (interpolated.hpp).
 using MeasureField = std::function<FieldNorms(const DeviceArray<double>& phi)>;
@@ -93,9 +96,8 @@ class LevelSolver {
   // of phi, which is larger if mass outside the level dominates.
   // Norms are defined by PatchLevel::norm(). If rounding prevents convergence, the solve ends with
   // the residual at round-off (SolveReport::by_rounding). `measure` is called for phi with copies
-  // to a depth of 2, and only if the first residual exceeds `source` or the residual stagnates. f
-  // requires copies to a depth of 2; phi has such copies afterwards. Throws RunError after
-  // `most_cycles`.
+  // to a depth of 2, and only if the first residual exceeds `source` or the residual stagnates.
+  // Afterwards phi has copies to a depth of 2. Throws RunError after `most_cycles`.
   SolveReport solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
                     const SourceNorm& source, double tolerance, int most_cycles,
                     const MeasureField& measure = {}, const UncheckedCycles& unchecked = {});
@@ -105,17 +107,22 @@ class LevelSolver {
     int side = 0;
     DeviceArray<double> diagonal;  // d of coarse grids
     GridMask mask;
-    HaloExchange* near = nullptr;  // to a depth of 2: that of the level, or own_halo
-    std::unique_ptr<HaloExchange> own_halo;
+    HaloExchange* near = nullptr;  // phi to a depth of 2: that of the level, or own_near
+    // After the downward pass: phi, and f of the next coarser grid; null for the coarsest grid.
+    std::unique_ptr<HaloExchange> own_near, with_coarse_f;
     DeviceArray<double> phi, next, f;  // fields of coarse grids during a solve
   };
   void build_grids(const CommOptions& options);
   void group_patches();
+  PatchGroup group(std::vector<std::int32_t> slots) const;
+  HaloExchange& below(std::size_t g) const;
   GridView view(const Grid& grid) const;
   void descend(std::size_t g, double* norms);
   void ascend(std::size_t g);
   void correct();
-  std::int64_t finest_rounds() const { return grids_[0].near->rounds() + deep_halo_->rounds(); }
+  std::int64_t finest_rounds() const {
+    return first_halo_->rounds() + below(0).rounds() + deep_halo_->rounds();
+  }
   void return_to(const DeviceArray<double>& phi);
   void release_fields();
   SolveReport solve_again(DeviceArray<double>& phi, const DeviceArray<double>& f,
@@ -129,12 +136,13 @@ class LevelSolver {
   PatchLevel& level_;
   const LevelPatches& patches_;
   GridMask mask_;
-  // Own patches without cells of other ranks in reach, and with such cells.
-  PatchGroup groups_[2];
+  // All own patches, those without cells of other ranks in reach, and those with such cells.
+  PatchGroup all_, inner_, border_;
   DeviceArray<std::uint64_t> cycles_;  // by own slot
   std::vector<Grid> grids_;
   DeviceArray<double> coarse_f_, coarse_phi_;
-  std::unique_ptr<HaloExchange> deep_halo_;  // finest grid, to a depth of 3
+  // Finest grid: f and the initial phi, and phi to a depth of 3.
+  std::unique_ptr<HaloExchange> first_halo_, deep_halo_;
   std::unique_ptr<CoarseGridSolver> coarse_grids_;
 };
 

@@ -265,7 +265,6 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
     fill_boxes(level, level > 0 ? stored().potential_at(level - 1, time) : Combination{});
     move_boundary_into(*l.patches, l.solver->mask(), *l.boxes, f.data());
   }
-  l.patches->halo().run(f.data());
   const SolveReport report = l.solver->solve(
       phi, f, source, tolerance_, max_cycles_,
       [&](const DeviceArray<double>& now) {

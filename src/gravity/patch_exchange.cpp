@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -14,71 +16,103 @@ namespace octant::gravity {
 
 namespace {
 
-void copy_regions(const DeviceArray<const PatchCopy>& tasks,
-                  const DeviceArray<const StripTable>& strips, int side, double* field,
-                  double* message, bool pack) {
-  for_items_of(
-      "gravity: copy halo", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
-        double* cells = row_of(strips.data(), side, field, task.slot, task.j(n), task.k(n));
-        double* line = message + task.value_offset(n);
-        for (int i = 0; i < task.length(); ++i) {
-          const int cell = split(i + task.begin[0], side);
-          if (!pack) cells[cell] = line[i];
-          else line[i] = cells ? cells[cell] : 0.0;
-        }
-      });
+template <bool packs>
+void copy_regions(std::size_t count, const HaloMessage& message) {
+  for_teams(
+      "gravity: copy halo", static_cast<std::int64_t>(count), {},
+      KOKKOS_LAMBDA(const Team& team) { message.copy<packs>(team, team.league_rank()); });
+}
+
+// Ensures a minimum size.
+void grow(DeviceArray<double>& buffer, std::int64_t values) {
+  if (static_cast<std::int64_t>(buffer.extent(0)) < values)
+    buffer = mesh::uninitialised<double>("patch message", values);
+}
+
+std::string name_of(const std::vector<HaloGrid>& grids) {
+  std::string name = "gravity: ";
+  for (const auto& [side, depth] : grids)
+    name += fmt::format("{}{}^3 cells to a depth of {}", &grids[0].side == &side ? "" : ", ", side,
+                        depth);
+  return name;
 }
 
 }  // namespace
 
-HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
-                           const CommOptions& options)
-    : side_(side),
-      depth_(std::min(depth, side)),
+HaloExchange::HaloExchange(const LevelPatches& patches, const std::vector<HaloGrid>& grids,
+                           const CommOptions& options, std::shared_ptr<HaloBuffers> buffers)
+    : grids_(grids),
       level_(patches.level()),
       alone_(patches.communicator().size() == 1),
       strips_(patches.strips()),
-      exchanger_(fmt::format("gravity: {}^3 cells to a depth of {}", side, depth),
-                 patches.communicator(), options, patches.level(), Buffers::of_device) {
+      buffers_(std::move(buffers)),
+      exchanger_(name_of(grids), patches.communicator(), options, level_, Buffers::of_device) {
   std::vector<Segment> sends, receives;
-  sent_regions_ = mesh::to_device("patch regions sent", plan_copies(patches.sent(), sends));
+  std::vector<PatchCopy> sent = plan_copies(patches.sent(), sends);
+  std::ranges::stable_sort(sent, {}, &PatchCopy::slot);
+  std::vector<std::int32_t> first(patches.own() + 1);
+  for (const PatchCopy& copy : sent) ++first[copy.slot + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  sent_regions_ = mesh::to_device("patch regions sent", sent);
   received_regions_ =
       mesh::to_device("patch regions received", plan_copies(patches.received(), receives));
+  if (!alone_) first_sent_ = mesh::to_device("patch regions by slot", first);
   plan_ =
       std::make_unique<ExchangePlan>(patches.communicator(), std::move(sends), std::move(receives));
-  send_ = mesh::uninitialised<double>("patch message", plan_->items_sent());
-  receive_ = mesh::uninitialised<double>("patch message", plan_->items_received());
+  grow(buffers_->sent, plan_->items_sent());
+  grow(buffers_->received, plan_->items_received());
 }
 
 std::vector<PatchCopy> HaloExchange::plan_copies(const std::vector<SharedPatch>& shared,
                                                  std::vector<Segment>& segments) const {
   std::vector<PatchCopy> copies;
   std::int64_t offset = 0;
-  for (const SharedPatch& patch : shared) {
-    const PatchCopy& copy = copies.emplace_back(patch.part(side_, depth_, offset));
-    const std::int64_t cells = std::int64_t{copy.rows()} * copy.length();
-    count_items(segments, patch.rank, cells);
-    offset += cells;
-  }
+  for (const SharedPatch& patch : shared)
+    for (const auto& [side, depth] : grids_) {
+      const PatchCopy& copy = copies.emplace_back(patch.part(side, std::min(side, depth), offset));
+      const std::int64_t cells = std::int64_t{copy.rows()} * copy.length();
+      count_items(segments, patch.rank, cells);
+      offset += cells;
+    }
   return copies;
 }
 
-void HaloExchange::start(double* field) {
-  ++rounds_;
-  field_ = field;
-  if (alone_) return;
-  {
-    const Observed packing(Phase::pack, "gravity halo", level_);
-    copy_regions(sent_regions_, strips_, side_, field, send_.data(), true);
+HaloMessage HaloExchange::outgoing(const std::vector<double*>& fields) {
+  message_ = {.fields = static_cast<int>(grids_.size()),
+              .strips = strips_.data(),
+              .copies = sent_regions_.data(),
+              .first = first_sent_.data(),
+              .message = buffers_->sent.data()};
+  for (std::size_t n = 0; n < grids_.size(); ++n) {
+    message_.side[n] = grids_[n].side;
+    message_.field[n] = fields.at(n);
   }
-  exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
+  return message_;
+}
+
+void HaloExchange::start(const std::vector<double*>& fields) {
+  outgoing(fields);
+  if (!alone_) {
+    const Observed packing(Phase::pack, "gravity halo", level_);
+    copy_regions<true>(sent_regions_.extent(0), message_);
+  }
+  start_packed();
+}
+
+void HaloExchange::start_packed() {
+  ++rounds_;
+  if (!alone_)
+    exchanger_.start<double>(*plan_, buffers_->sent.data(), buffers_->received.data(), 1);
 }
 
 void HaloExchange::finish() {
-  if (alone_) return;
+  if (!exchanger_.under_way()) return;
   exchanger_.finish();
   const Observed unpacking(Phase::unpack, "gravity halo", level_);
-  copy_regions(received_regions_, strips_, side_, field_, receive_.data(), false);
+  HaloMessage received = message_;
+  received.copies = received_regions_.data();
+  received.message = buffers_->received.data();
+  copy_regions<false>(received_regions_.extent(0), received);
 }
 
 namespace {
@@ -154,31 +188,33 @@ struct Fields {
   }
 };
 
-// Packs rows of blocks into a message, [piece][field][k][j][i].
+// Packs the leaving pieces of blocks into a message, [piece][field][k][j][i], and fills rows of
+// pieces along x (see rows_with_memory()), except pieces that arrive as messages.
 template <int P>
-void pack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const Fields& fields,
-                 double* message) {
-  for_piece_rows<P>(
-      "gravity: pack pieces", pieces, fields.count,
-      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        for (int f = 0; f < fields.count; ++f)
-          combine_row<P>(fields.of[f].values, piece.block, rows.in_block(piece, j, k),
-                         message + rows.in_message(n * fields.count + f, j, k));
-      });
-}
-
-// Fills rows of pieces along x (see rows_with_memory()), except pieces that arrive as messages.
-template <int P>
-void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
+void blocks_to_patches(const DeviceArray<const Piece>& leaving, double* message,
+                       const DeviceArray<const std::int32_t>& cube_rows,
                        const DeviceArray<const std::int32_t>& piece_numbers,
                        const DeviceArray<const Piece>& pieces, const Rows& rows,
                        const Fields& fields) {
+  const int packed = static_cast<int>(leaving.extent(0));
   const KernelCost cost{16.0 * fields.count, 0.0};
   record_kernel_work("gravity: blocks to patches",
-                     static_cast<std::int64_t>(pieces.extent(0)) * P * P * P, cost);
+                     static_cast<std::int64_t>(pieces.extent(0) + packed) * P * P * P, cost);
   for_teams(
-      "gravity: blocks to patches", cube_rows.extent(0), {}, KOKKOS_LAMBDA(const Team& team) {
-        const int across = rows.T / P, n = cube_rows(team.league_rank());
+      "gravity: blocks to patches", packed + cube_rows.extent(0), {},
+      KOKKOS_LAMBDA(const Team& team) {
+        const int task = team.league_rank();
+        if (task < packed) {
+          const Piece& piece = leaving(task);
+          in_team(team, P * P, [&](int line) {
+            const int j = line % P, k = line / P;
+            for (int f = 0; f < fields.count; ++f)
+              combine_row<P>(fields.of[f].values, piece.block, rows.in_block(piece, j, k),
+                             message + rows.in_message(task * fields.count + f, j, k));
+          });
+          return;
+        }
+        const int across = rows.T / P, n = cube_rows(task - packed);
         const int y = n % across, z = n / across % across, patch = n / across / across;
         in_team(team, P * P, [&](int line) {
           const int j = line % P, k = line / P;
@@ -211,24 +247,24 @@ void unpack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, co
       });
 }
 
+// Copies pieces of patches to a message, [piece][k][j][i], and to own blocks.
 template <int P>
-void pack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* patches,
-                  double* message) {
-  for_piece_rows<P>(
-      "gravity: pack pieces", pieces, 1, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
-                    message + rows.in_message(n, j, k));
-      });
-}
-
-template <int P>
-void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
+void patches_to_blocks(const DeviceArray<const Piece>& leaving, double* message,
+                       const DeviceArray<const Piece>& pieces, const Rows& rows,
                        const double* patches, const BlockField& blocks) {
-  for_piece_rows<P>(
-      "gravity: patches to blocks", pieces, 1,
-      KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
-        join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
-                    blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k));
+  const int packed = static_cast<int>(leaving.extent(0));
+  for_teams(
+      {"gravity: patches to blocks", {16.0, 0.0}}, packed + pieces.extent(0), {.items = P * P * P},
+      KOKKOS_LAMBDA(const Team& team) {
+        const int n = team.league_rank();
+        const Piece& piece = n < packed ? leaving(n) : pieces(n - packed);
+        in_team(team, P * P, [&](int row) {
+          const int j = row % P, k = row / P;
+          double* to = n < packed
+                           ? message + rows.in_message(n, j, k)
+                           : blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
+          join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2, to);
+        });
       });
 }
 
@@ -318,10 +354,8 @@ void PieceTransfer::to_patches(std::span<const PatchValues> values) {
   const auto sent = mesh::uninitialised<double>("leaving pieces", leaving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
   with_patch_side(piece_, [&](auto P) {
-    pack_blocks<P.value>(leaving_, rows, fields, sent.data());
-    exchanger_.start<double>(plan_, sent.data(), received.data(), cells);
-    blocks_to_patches<P.value>(rows_, piece_numbers_, local_, rows, fields);
-    exchanger_.finish();
+    blocks_to_patches<P.value>(leaving_, sent.data(), rows_, piece_numbers_, local_, rows, fields);
+    exchanger_.run<double>(plan_, sent.data(), received.data(), cells);
     unpack_patches<P.value>(arriving_, rows, received.data(), fields);
   });
 }
@@ -333,10 +367,8 @@ void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * cells);
   with_patch_side(piece_, [&](auto P) {
-    pack_patches<P.value>(arriving_, rows, patches, sent.data());
-    exchanger_.start<double>(plan_, sent.data(), received.data(), cells, Direction::reverse);
-    patches_to_blocks<P.value>(local_, rows, patches, blocks);
-    exchanger_.finish();
+    patches_to_blocks<P.value>(arriving_, sent.data(), local_, rows, patches, blocks);
+    exchanger_.run<double>(plan_, sent.data(), received.data(), cells, Direction::reverse);
     unpack_blocks<P.value>(leaving_, rows, received.data(), blocks);
   });
 }

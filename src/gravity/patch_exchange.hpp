@@ -15,35 +15,93 @@ namespace octant::gravity {
 // cells are contiguous in every row.
 KOKKOS_FORCEINLINE_FUNCTION int split(int i, int side) { return (i >> 1) + (i & 1) * (side >> 1); }
 
-// Halo exchange of one grid (patches of `side`^3 cells) for stencils that reach `depth` cells
-// beyond a patch, along axes and diagonals.
+// Grid of a halo exchange: patches of `side`^3 cells, and stencils that reach `depth` cells beyond
+// a patch, along axes and diagonals.
+struct HaloGrid {
+  int side, depth;
+};
+
+// Fields of a halo exchange and their message, for kernels.
+struct HaloMessage {
+  static constexpr int k_max_fields = 2;
+
+  int fields = 0;
+  int side[k_max_fields] = {};
+  double* field[k_max_fields] = {};
+  const StripTable* strips = nullptr;
+  // Copies between fields and message: one per field for each patch and rank, in this order.
+  // `first` is the first copy of each own slot among those of packing; null on a single rank.
+  const PatchCopy* copies = nullptr;
+  const std::int32_t* first = nullptr;
+  double* message = nullptr;
+
+  // Copies the cells of an own patch that other ranks need to the message. The threads of a team
+  // call this function after the team has computed the patch and passed a barrier.
+  KOKKOS_FORCEINLINE_FUNCTION void pack(const Team& team, int slot) const {
+    if (!first) return;
+    for (int n = first[slot]; n < first[slot + 1]; ++n) copy<true>(team, n);
+  }
+  // Copies one part of a patch, `packs` to or else from the message.
+  template <bool packs>
+  KOKKOS_FORCEINLINE_FUNCTION void copy(const Team& team, int n) const {
+    const PatchCopy& part = copies[n];
+    const int of = n % fields, T = side[of];
+    in_team(team, part.rows(), [&](int row) {
+      double* cells = row_of(strips, T, field[of], part.slot, part.j(row), part.k(row));
+      double* line = message + part.value_offset(row);
+      for (int i = 0; i < part.length(); ++i) {
+        const int cell = split(i + part.begin[0], T);
+        if constexpr (packs) line[i] = cells ? cells[cell] : 0.0;
+        else cells[cell] = line[i];
+      }
+    });
+  }
+};
+
+// Buffers of halo exchanges of which at most one is under way.
+struct HaloBuffers {
+  DeviceArray<double> sent, received;
+};
+
+// Halo exchange of one field, or of fields on several grids of the same patches in one message.
 class HaloExchange {
  public:
-  HaloExchange(const LevelPatches& patches, int side, int depth, const CommOptions& options);
+  HaloExchange(const LevelPatches& patches, const std::vector<HaloGrid>& grids,
+               const CommOptions& options,
+               std::shared_ptr<HaloBuffers> buffers = std::make_shared<HaloBuffers>());
 
-  // Starts the exchange of a field, which may be read but not written until finish(). Collective.
-  void start(double* field);
-  // Waits for the exchange started last. Collective.
+  // Starts the exchange of a field on each grid. Fields may be read but not written until finish().
+  // Collective.
+  void start(const std::vector<double*>& fields);
+  // Returns the message for a kernel that computes the fields and calls pack() for each own patch.
+  HaloMessage outgoing(const std::vector<double*>& fields);
+  // Starts the exchange of the fields that a kernel has packed. Collective.
+  void start_packed();
+  // Waits for the exchange under way, if there is one. Collective.
   void finish();
   // Exchanges the halo of a field: start() and finish(). Collective.
   void run(double* field) {
-    start(field);
+    start({field});
     finish();
   }
   std::int64_t rounds() const { return rounds_; }  // number of exchanges started
+  // Buffers for further exchanges.
+  const std::shared_ptr<HaloBuffers>& buffers() const { return buffers_; }
 
  private:
   std::vector<PatchCopy> plan_copies(const std::vector<SharedPatch>& shared,
                                      std::vector<Segment>& segments) const;
 
-  int side_, depth_, level_;
+  std::vector<HaloGrid> grids_;
+  int level_;
   bool alone_;
   DeviceArray<const StripTable> strips_;
   std::unique_ptr<ExchangePlan> plan_;
   DeviceArray<const PatchCopy> sent_regions_, received_regions_;
-  DeviceArray<double> send_, receive_;
+  DeviceArray<const std::int32_t> first_sent_;  // HaloMessage::first
+  std::shared_ptr<HaloBuffers> buffers_;
   Exchanger exchanger_;
-  double* field_ = nullptr;
+  HaloMessage message_;
   std::int64_t rounds_ = 0;
 };
 

@@ -75,7 +75,7 @@ PatchLevel::PatchLevel(const mesh::Tree& tree, int level, const CommOptions& opt
       tables_(mesh::to_device("patch tables", patches_.tables())),
       masked_(mesh::to_device("masked", patches_.masked())),
       masked_patches_(mesh::to_device("masked patches", masked_slots(patches_))),
-      halo_(patches_, patches_.side(), 2, options),
+      halo_(patches_, {{patches_.side(), 2}}, options),
       transfer_(patches_, tree.geometry().block_size(), options) {}
 
 ReproducibleSum own_sum(const DeviceArray<double>& terms) {

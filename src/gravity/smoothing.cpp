@@ -187,10 +187,11 @@ KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Part& part, const Swept<R,
   });
 }
 
-// Calls body(team, patch, is open) for the patches of a group, with scratch memory for passes of
-// the types Open and Other.
+// Calls body(team, patch, is open), which ends with a barrier, for the patches of a group, with
+// scratch memory for passes of the types Open and Other, and packs the halos of other ranks.
 template <class Open, class Other, class Body>
-void for_patches(const char* name, const PatchGroup& group, const Body& body) {
+void for_patches(const char* name, const PatchGroup& group, const HaloMessage& halo,
+                 const Body& body) {
   const auto patches = group.patches;
   const int open = group.open;
   std::uint64_t* const cycles = group.cycles;
@@ -205,6 +206,7 @@ void for_patches(const char* name, const PatchGroup& group, const Body& body) {
         const int n = team.league_rank();
         const std::uint64_t begun = cycles ? cycle_count() : 0;
         body(team, patches(n), n < open);
+        halo.pack(team, patches(n));
         if (cycles) cycles[patches(n)] += cycle_count() - begun;
       });
 }
@@ -282,9 +284,9 @@ struct Descent {
 
 template <Reach R, int T>
 void descend_patches(const GridView& grid, const PatchGroup& group, bool from_zero,
-                     double* coarse_f, double* norms) {
+                     double* coarse_f, double* norms, const HaloMessage& halo) {
   for_patches<Descent<Reach::open, T>, Descent<R, T>>(
-      "gravity: descend", group, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
+      "gravity: descend", group, halo, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
         if (open) Descent<Reach::open, T>::run(team, grid, patch, from_zero, coarse_f, norms);
         else Descent<R, T>::run(team, grid, patch, from_zero, coarse_f, norms);
       });
@@ -397,9 +399,10 @@ struct Ascent {
 };
 
 template <Reach R, int T>
-void ascend_patches(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
+void ascend_patches(const GridView& grid, const PatchGroup& group, const double* coarse_phi,
+                    const HaloMessage& halo) {
   for_patches<Ascent<Reach::open, T>, Ascent<R, T>>(
-      "gravity: ascend", group, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
+      "gravity: ascend", group, halo, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
         if (open) Ascent<Reach::open, T>::run(team, grid, patch, coarse_phi);
         else Ascent<R, T>::run(team, grid, patch, coarse_phi);
       });
@@ -428,23 +431,24 @@ void with_kind(const GridView& grid, const PatchGroup& group, const Body& body) 
 }  // namespace
 
 void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
-             double* norms) {
+             double* norms, const HaloMessage& halo) {
   if (group.count() == 0) return;
   // Cost: phi and f are read, phi and one coarse f per eight cells are written. Operations per
   // cell: relaxation (9), residual (8), and sums of the residual and of its square (3).
   record_kernel_work("gravity: descend", cells_of(grid, group), {from_zero ? 17.0 : 25.0, 20.0});
   with_kind(grid, group, [&](auto reach, auto T) {
-    descend_patches<reach.value, T.value>(grid, group, from_zero, coarse_f, norms);
+    descend_patches<reach.value, T.value>(grid, group, from_zero, coarse_f, norms, halo);
   });
 }
 
-void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
+void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi,
+            const HaloMessage& halo) {
   if (group.count() == 0) return;
   // Cost: phi, f and one coarse phi per eight cells are read, phi is written. Operations per cell:
   // interpolation along y and z (9 per pair of cells) and x (3), addition (1), and relaxation (9).
   record_kernel_work("gravity: ascend", cells_of(grid, group), {25.0, 17.5});
   with_kind(grid, group, [&](auto reach, auto T) {
-    ascend_patches<reach.value, T.value>(grid, group, coarse_phi);
+    ascend_patches<reach.value, T.value>(grid, group, coarse_phi, halo);
   });
 }
 

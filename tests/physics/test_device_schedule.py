@@ -53,7 +53,8 @@ def test_a_step_launches_few_kernels(tmp_path: Path) -> None:
     assert 7 * 6 < min(calls for (calls,) in launches) <= 85
 
 
-def test_a_step_of_a_box_launches_few_kernels(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ranks", "most"), [(1, 90), (3, 120)])
+def test_a_step_of_a_box_launches_few_kernels(tmp_path: Path, ranks: int, most: int) -> None:
     """Whatever levels its particles may lie on, and the fields that a solve begins with."""
     box = run_well(
         tmp_path / "run",
@@ -61,10 +62,30 @@ def test_a_step_of_a_box_launches_few_kernels(tmp_path: Path) -> None:
         "time.max_steps=8",
         "gravity.base=multigrid",
         "execution.schedule=device",
+        ranks=ranks,
     )
-    launches = ask(box, "select sum(calls) from kernels where step between 1 and 6 group by step")
-    assert min(calls for (calls,) in launches) > 60
-    assert max(calls for (calls,) in launches) <= 90
+    by_step = """select sum(calls) from kernels where step between 1 and 6
+                 group by step, rank"""
+    launches = [calls for (calls,) in ask(box, by_step)]
+    assert min(launches) > 60
+    assert max(launches) <= most
+
+
+# Launches of each rank in the steps of a box with three levels.
+LAUNCHES = """
+    select rank, avg(calls) from (select rank, step, sum(calls) as calls from kernels
+    where step between 10 and 18 group by rank, step) group by rank"""
+
+
+@pytest.mark.parametrize(("ranks", "most"), [(1, 570), (3, 790)])
+def test_a_step_on_three_levels_launches_few_kernels_on_each_rank(
+    tmp_path: Path, ranks: int, most: int
+) -> None:
+    """One to pack all messages of an exchange, and one to unpack them."""
+    box = run_well(tmp_path / "run", CLUMPY_BOX, ranks=ranks)
+    launches = dict(ask(box, LAUNCHES))
+    assert len(launches) == ranks
+    assert max(launches.values()) <= most
 
 
 @pytest.mark.parametrize("scheme", [("muscl_hancock", "plm"), ("rk3", "ppm")])

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "gravity/level_solver.hpp"
 #include "tests/unit/gravity/gravity_fixture.hpp"
+#include "tests/unit/kernel_watch.hpp"
 
 namespace octant::gravity::test {
 namespace {
@@ -54,6 +55,7 @@ struct Solved {
   SolveReport report;
   double error = 0.0;
   std::vector<double> phi;
+  int launches = 0;
 };
 
 Solved solve_wave(const Shape& shape, double tolerance, int most_cycles = 20, int unchecked = 0) {
@@ -69,14 +71,15 @@ Solved solve_wave(const Shape& shape, double tolerance, int most_cycles = 20, in
   for_patch_cells(level.patches(), geometry, f, [&](const Point& x, double& value) {
     value = wave.laplacian(x, geometry.cell_size(0));
   });
-  level.halo().run(f.data());
   Solved result;
   const auto restore = [&](DeviceArray<double>& again) {
     again = level.make_field("phi");
     Kokkos::deep_copy(again, 0.0);
   };
-  result.report =
-      solver.solve(phi, f, level.norm(f), tolerance, most_cycles, {}, {unchecked, restore});
+  const double norm = level.norm(f);
+  const octant::test::KernelWatch watch;
+  result.report = solver.solve(phi, f, norm, tolerance, most_cycles, {}, {unchecked, restore});
+  result.launches = watch.launches();
   for_patch_cells(level.patches(), geometry, phi, [&](const Point& x, double& value) {
     result.error = std::max(result.error, std::abs(value - wave(x)));
     result.phi.push_back(value);
@@ -105,6 +108,18 @@ TEST(LevelSolver, takes_four_cycles_to_a_tolerance_of_1e_4_and_two_rounds_in_eac
   EXPECT_LE(solved.report.cycles, 4);
   // The last sweep, which finds that all is well, needs two as well.
   EXPECT_EQ(solved.report.rounds, 2 * solved.report.cycles + 2);
+}
+
+// On grids of 16^3, 8^3 and 4^3 cells per patch.
+TEST(LevelSolver, launches_few_kernels_on_any_number_of_ranks) {
+  const Solved solved = solve_wave({{64, 64, 64}, 8}, 1e-4);
+  const bool alone = Communicator::world().size() == 1;
+  // A pass down and a pass up on each grid, and one launch for all coarser grids. With several
+  // ranks, the finest grid has inner and border patches, and a halo is unpacked after each pass.
+  constexpr int grids = 3;
+  const int of_cycle = 2 * grids + 1 + (alone ? 0 : 1 + 2 * grids);
+  const int of_check = alone ? 1 : 4, first_halo = alone ? 0 : 1;
+  EXPECT_LE(solved.launches, solved.report.cycles * of_cycle + of_check + first_halo);
 }
 
 TEST(LevelSolver, gives_the_same_bits_for_any_number_of_unchecked_cycles) {
@@ -151,7 +166,6 @@ double factor_beside_holes(const Octants& holes, const Communicator& ranks) {
     const auto cell = static_cast<std::uint64_t>(row * 32 + 32 * x[0]);
     value = is_in(holes, x) ? 0.0 : 0.5 + RandomStream(7, cell, 0).uniform(0);
   });
-  level.halo().run(f.data());
   const SolveReport report = solver.solve(phi, f, level.norm(f), 1e-10, 200);
   return std::pow(report.residual, 1.0 / report.cycles);
 }
