@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,7 +39,18 @@ std::vector<double> numbers_of_line(std::string line, const std::string& locatio
 
 }  // namespace
 
+void require_regular_file(const std::string& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+      std::filesystem::is_directory(status))
+    return;
+  throw InputError(
+      "'{}' is a pipe, a device or a socket; expected a regular file, or a link to one", path);
+}
+
 std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter) {
+  require_regular_file(path);
   std::ifstream file(path);
   if (!file) throw InputError("cannot read the table '{}' ({})", path, parameter);
   std::vector<NumberLine> lines;

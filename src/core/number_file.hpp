@@ -15,6 +15,11 @@ struct NumberLine {
   std::vector<double> numbers;
 };
 
+// Throws InputError if the path is that of a pipe, a device or another file that is no regular file
+// or link to one: such a file could block the program, or be read only once. Paths that do not
+// exist are left to the caller.
+void require_regular_file(const std::string& path);
+
 // Reads the lines of a file with numbers separated by blanks or commas; '#' begins a comment.
 // Throws InputError with file and line, or with the parameter that specifies the file.
 std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 
 namespace octant::cosmology {
 
@@ -33,6 +34,7 @@ struct Table {
 };
 
 Table read_table(const std::string& path) {
+  require_regular_file(path);
   std::ifstream file(path);
   if (!file) throw InputError("cannot read the power spectrum '{}' (initial.table)", path);
   Table table;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 #include "core/parameters.hpp"
 
 namespace octant::dns {
@@ -114,6 +115,7 @@ constexpr Mapping k_mappings[] = {uniform, tanh_both, tanh_lower, tanh_upper, co
 std::vector<double> faces_from_file(const GridOptions& options) {
   const std::string& path = options.stretching_file;
   const int expected = options.cells[2] + 1;
+  require_regular_file(path);
   std::ifstream in(path);
   if (!in)
     throw InputError(
