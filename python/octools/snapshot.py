@@ -54,6 +54,8 @@ class Header:
     cosmology
         The attributes of /header that describe an expanding universe, those of `COSMOLOGY`; empty
         in other files.
+    data_files
+        Checksums of the run's data files by parameter, as nested tables; empty in old files.
     """
 
     time: float
@@ -68,6 +70,7 @@ class Header:
     revision: str
     plane: tuple[int, float] | None = None
     cosmology: dict[str, float] = field(default_factory=dict)
+    data_files: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def block_shape(self) -> tuple[int, int, int]:
@@ -519,6 +522,7 @@ def _read_header(file: h5py.File, path: Path) -> Header:
         revision=_text(attributes.get("git_revision", "unknown")),
         plane=read_plane(attributes),
         cosmology={name: float(attributes[name]) for name in COSMOLOGY if name in attributes},
+        data_files=_read_parameters(_text(attributes.get("data_files", "")), path),
     )
 
 

@@ -26,7 +26,7 @@ def header(**hydro: object) -> SimpleNamespace:
     """Give the part of a header that the equation of state needs."""
     values = {f"hydro.{key}": value for key, value in hydro.items()}
     return SimpleNamespace(
-        gamma=1.6, parameter=lambda name, default=None: values.get(name, default)
+        gamma=1.6, data_files={}, parameter=lambda name, default=None: values.get(name, default)
     )
 
 

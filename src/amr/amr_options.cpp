@@ -105,6 +105,20 @@ std::string parameters_without_effect(const ParameterSchema& schema, bool has_ra
                      fmt::join(names, ", "));
 }
 
+// Note about initial pressures that the equation of state replaces; empty if none are given.
+std::string replaced_pressures(const ParameterSchema& schema, const hydro::EosOptions& eos) {
+  if (!eos.is_barotropic()) return "";
+  std::vector<std::string> names;
+  for (const Parameter& parameter : schema.parameters())
+    if (parameter.was_set &&
+        (parameter.name == "problem.pressure" || parameter.name == "problem.temperature"))
+      names.push_back(parameter.name);
+  if (names.empty()) return "";
+  return fmt::format(
+      "without effect, because hydro.equation_of_state = \"{}\" determines the pressure: {}",
+      name_of(eos.kind), fmt::join(names, ", "));
+}
+
 // Throws InputError if only some code units are given; the others would be 1 cm, 1 g/cm^3 or 1 s.
 void require_all_units(const ParameterSchema& schema) {
   std::vector<std::string> given, missing;
@@ -243,6 +257,7 @@ void AmrOptions::finish(const ParameterSchema& schema, InputFiles& files) {
                       .units = physical.units(),
                       .read_text = read_text});
   without_effect_ = parameters_without_effect(schema, radiation.is_active());
+  replaced_pressures_ = replaced_pressures(schema, hydro.eos);
   resolved_ = schema.resolved_toml();
   data_files_ = checksums_of_data_files(schema, files);
   finish_processes(read_text);

@@ -158,6 +158,8 @@ class AmrOptions {
   std::string about_dimensions() const;
   // Note about parameters in sections that are not enabled; empty if there are none.
   const std::string& about_disabled_sections() const { return without_effect_; }
+  // Note about initial pressures that the equation of state replaces; empty if there are none.
+  const std::string& about_pressures() const { return replaced_pressures_; }
   // All parameters with their values, as TOML.
   const std::string& resolved() const;
   // Checksums of the data files of the run, see checksums_of_data_files().
@@ -178,7 +180,7 @@ class AmrOptions {
   void add_process_variables();
   void check_output(const mesh::Geometry& geometry) const;
   void finish_processes(const TextReader& read_text);
-  std::string resolved_, data_files_, without_effect_;
+  std::string resolved_, data_files_, without_effect_, replaced_pressures_;
 };
 
 }  // namespace octant

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "amr/initial_pressures.hpp"
 #include "amr/mesh_adaptation.hpp"
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
@@ -85,8 +88,8 @@ unsigned contents_of(const AmrOptions& options, bool has_particles) {
 
 // --- initial conditions of the gas ---------------------------------------------------------------
 
-// Sets the problem's initial state in all cells of a level.
-void set_initial_gas(StepContext& context, int level) {
+// Sets the problem's initial state in all cells of a level, and adds its leaf cells to `pressures`.
+void set_initial_gas(StepContext& context, int level, InitialPressures& pressures) {
   const AmrOptions& options = context.options;
   mesh::Mesh& mesh = context.mesh;
   if (!options.hydro.enabled) return;
@@ -101,10 +104,17 @@ void set_initial_gas(StepContext& context, int level) {
     problems::add_spin(*options.problem, spin, centre, dx, gas);
     return gas;
   };
+  const bool limits_pressures = pressures.are_limited();
   const auto store = [&](int slot, int cell, const problems::GasState& gas) {
     auto centre = mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
     const int index[3] = {cell % N, cell / N % N, cell / N / N};
-    for (int d = 0; d < 3; ++d) centre[d] += (index[d] + 0.5) * dx;
+    int octant = 0;
+    for (int d = 0; d < 3; ++d) {
+      centre[d] += (index[d] + 0.5) * dx;
+      octant |= (2 * index[d] >= N ? 1 : 0) << d;
+    }
+    const bool is_leaf = (mesh.blocks(level).refined(slot) >> octant & 1) == 0;
+    if (limits_pressures && is_leaf) pressures.add(gas, centre);
     problems::store_state(spin < 0 ? gas : with_spin(centre, gas), options.hydro, centre,
                           values.data() + cell, layout.stride_variable);
     if (cell + 1 < cells) return;
@@ -212,7 +222,8 @@ void AmrSimulation::initialise() {
   AmrOptions& options = context_.options;
   mesh::Mesh& mesh = context_.mesh;
   context_.time = options.problem->begin(mesh.communicator());
-  set_initial_gas(context_, 0);
+  std::optional<InitialPressures> pressures(std::in_place, options.hydro);
+  set_initial_gas(context_, 0, *pressures);
   options.set_scales(measure_scales(context_));
   for (const particles::Kind& kind : options.problem->particle_kinds())
     matter_.kind(kind.name)->add(
@@ -224,9 +235,12 @@ void AmrSimulation::initialise() {
     mesh.restrict_all();
     particles_.deposit_from(0);
     if (!regrid(context_, matter_, gravity_.solver())) break;
-    for (int level = 0; level <= mesh.finest_level(); ++level) set_initial_gas(context_, level);
+    pressures.emplace(options.hydro);
+    for (int level = 0; level <= mesh.finest_level(); ++level)
+      set_initial_gas(context_, level, *pressures);
     balance_.rebalance();
   }
+  pressures->report(mesh.communicator());
   mesh.restrict_all();
   gas_.close_energies({});
   gas_.resume_exchange(0.0);

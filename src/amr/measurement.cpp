@@ -232,17 +232,10 @@ void Measurement::end_cells(const std::string& unphysical, std::span<const Repro
   totals_.absolute_momentum = sums[hydro::k_absolute_momentum_sum].to_double();
 }
 
-// Throws InputError if the initial state is partly outside the table of the equation of state.
-// Warns about the first cells that leave the table later.
+// Warns about the first cells that leave the table of the equation of state.
 void Measurement::report_outside_table(std::int64_t before) const {
   const std::int64_t cells = totals_.outside_table;
   if (cells == 0) return;
-  if (context_.step == 0)
-    throw InputError(
-        "hydro.eos_table: {} cells of the initial state are outside the table: beyond its "
-        "densities, hotter than its highest temperature, or not hotter than its lowest one; use a "
-        "table with larger ranges, or other initial conditions",
-        cells);
   if (before == 0)
     log::warn(
         "{} cells are outside hydro.eos_table; beyond its densities and temperatures, its "

@@ -74,7 +74,8 @@ void describe_run(const AmrOptions& options, CheckReport& report) {
              mesh.max_level, geometry.cell_size(0), geometry.cell_size(mesh.max_level));
   report.add_end(options.universe ? "cosmology.end" : "time.end", describe_end(options),
                  options.time.max_steps);
-  for (const std::string& about : {options.about_dimensions(), options.about_disabled_sections()})
+  for (const std::string& about :
+       {options.about_dimensions(), options.about_disabled_sections(), options.about_pressures()})
     if (!about.empty()) report.note(about);
   if (options.problem)
     for (const std::string& note : options.problem->notes()) report.note(note);

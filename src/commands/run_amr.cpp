@@ -167,8 +167,9 @@ class AmrModel final : public Model {
                 extent[0] * extent[1] * extent[2], communicator().size());
     if (const std::string about = options_.about_dimensions(); !about.empty())
       log::info("{}", about);
-    if (const std::string& about = options_.about_disabled_sections(); !about.empty())
-      log::warn("{}", about);
+    for (const std::string& about :
+         {options_.about_disabled_sections(), options_.about_pressures()})
+      if (!about.empty()) log::warn("{}", about);
     if (options_.problem)
       for (const std::string& note : options_.problem->notes()) log::warn("{}", note);
     if (options_.universe) log_universe();

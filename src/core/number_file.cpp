@@ -39,7 +39,18 @@ std::vector<double> numbers_of_line(std::string line, const std::string& locatio
 
 }  // namespace
 
+void require_regular_file(const std::string& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+      std::filesystem::is_directory(status))
+    return;
+  throw InputError(
+      "'{}' is a pipe, a device or a socket; expected a regular file, or a link to one", path);
+}
+
 std::optional<std::string> read_text_file(const std::string& path) {
+  require_regular_file(path);
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);

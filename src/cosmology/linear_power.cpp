@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 
 namespace octant::cosmology {
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 #include "core/parameters.hpp"
 
 namespace octant::dns {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 #include "core/own_files.hpp"
 #include "io/checksums.hpp"
 
@@ -24,11 +25,16 @@ namespace {
 
 constexpr std::size_t k_max_per_call = std::size_t{1} << 30;  // the system's limit is 2 GiB
 
+int open_regular_file(const std::string& path) {
+  require_regular_file(path);
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+}
+
 int open_file(const std::string& path, PosixFile::Mode mode) {
   switch (mode) {
     case PosixFile::Mode::create: return create_own_file(path);
     case PosixFile::Mode::update: return open_own_file(path);
-    case PosixFile::Mode::read: return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    case PosixFile::Mode::read: return open_regular_file(path);
   }
   return -1;
 }

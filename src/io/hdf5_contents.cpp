@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "io/hdf5_handle.hpp"
 
@@ -194,6 +196,34 @@ herr_t add_attribute(hid_t owner, const char* name, const H5A_info_t*, void* vis
   return 0;
 }
 
+// Path of the external link that a search has reached, if any.
+struct ExternalLink {
+  std::string file, object;
+};
+
+// Records an external link, and refuses to follow it.
+herr_t refuse_link(const char*, const char*, const char* file, const char* object, unsigned*, hid_t,
+                   void* found) {
+  *static_cast<ExternalLink*>(found) = {file, object};
+  return -1;
+}
+
+// Access by names that does not follow external links to other files, but records them in `found`.
+Hdf5Handle access_within_file(ExternalLink& found) {
+  Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access, refuse_link, &found);
+  return access;
+}
+
+// Reason to refuse an object in another file: checksums do not include it, and HDF5 replaces a
+// missing file of a virtual dataset by fill values.
+std::string in_another_file(const std::string& how) {
+  return fmt::format(
+      "it lies in another file ({}), which is not supported; store its values in this file, for "
+      "example with h5py: file[name] = values",
+      how);
+}
+
 void describe_dataset(hid_t dataset, StoredObject& object) {
   const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
   std::vector<hsize_t> sizes(
@@ -206,16 +236,27 @@ void describe_dataset(hid_t dataset, StoredObject& object) {
   object.type.resize(bytes);
   H5Tencode(type, object.type.data(), &bytes);
   const Hdf5Handle made(H5Dget_create_plist(dataset), H5Pclose);
-  if (H5Pget_layout(made) != H5D_CONTIGUOUS || H5Pget_external_count(made) > 0) return;
+  const H5D_layout_t layout = H5Pget_layout(made);
+  if (layout == H5D_VIRTUAL) object.problem = in_another_file("virtual dataset");
+  if (layout != H5D_CONTIGUOUS) return;
+  if (H5Pget_external_count(made) > 0) {
+    object.problem = in_another_file("external storage");
+    return;
+  }
   const haddr_t offset = H5Dget_offset(dataset);
   if (offset != HADDR_UNDEF) object.offset = static_cast<std::int64_t>(offset);
 }
 
 StoredObject describe(hid_t file, const char* path, Hdf5Heaps& heaps) {
   StoredObject object;
-  const Hdf5Handle handle(H5Oopen(file, path, H5P_DEFAULT), H5Oclose);
+  ExternalLink link;
+  const Hdf5Handle access = access_within_file(link);
+  const Hdf5Handle handle(H5Oopen(file, path, access), H5Oclose);
   if (handle < 0) {
     object.problem = hdf5_error_message();
+    if (!link.file.empty())
+      object.problem =
+          in_another_file(fmt::format("external link to {} in '{}'", link.object, link.file));
     return object;
   }
   if (H5Iget_type(handle) == H5I_GROUP) object.kind = StoredObject::Kind::group;

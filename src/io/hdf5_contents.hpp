@@ -52,7 +52,7 @@ struct StoredObject {
   // Type of the object.
   enum class Kind : std::uint8_t { group, dataset, other };
   Kind kind = Kind::other;
-  std::string problem;  // reason why it cannot be opened
+  std::string problem;  // reason why it cannot be opened, or why it is refused
   std::map<std::string, StoredAttribute> attributes;
 
   // Datasets: extents, the type of elements as given by H5Tencode(), and their position in the
@@ -65,7 +65,8 @@ struct StoredObject {
 // Objects by absolute path; the root group is "/".
 using FileContents = std::map<std::string, StoredObject>;
 
-// Reads all links of a file and their targets. Unreadable objects record the problem; throws
+// Reads all links of a file and their targets. Unreadable objects record the problem, as do objects
+// whose values lie in other files: external links, external storage and virtual datasets. Throws
 // InputError with HDF5's reason if the links of a group cannot be read.
 FileContents read_contents(hid_t file);
 

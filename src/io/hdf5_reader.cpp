@@ -51,7 +51,13 @@ struct Hdf5Reader::State {
 
   const StoredObject& object(const std::string& name) const {
     const auto found = contents.find(name);
-    if (found == contents.end()) fail(name, "the object is missing");
+    if (found == contents.end()) {
+      // A group in another file is known, but not its content.
+      for (auto end = name.rfind('/'); end != std::string::npos && end > 0;
+           end = name.rfind('/', end - 1))
+        if (contents.contains(name.substr(0, end))) object(name.substr(0, end));
+      fail(name, "the object is missing");
+    }
     if (!found->second.problem.empty()) fail(name, found->second.problem);
     return found->second;
   }

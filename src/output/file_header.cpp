@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/expression.hpp"
 #include "core/log.hpp"
+#include "core/parameter_input.hpp"
 #include "core/version.hpp"
 #include "io/expectations.hpp"
 
@@ -101,6 +102,16 @@ std::string checksums_of_data_files(const ParameterSchema& schema, InputFiles& f
 
 namespace {
 
+// Names of the parameters of data files in two texts of checksums_of_data_files().
+std::set<std::string> names_in_both(const std::string& stored, const std::string& given) {
+  const ParameterInput before = ParameterInput::from_text(stored, "data_files", {});
+  const ParameterInput now = ParameterInput::from_text(given, "data_files", {});
+  std::set<std::string> names;
+  for (const GivenValue& file : now.values())
+    if (before.find(file.name) != nullptr) names.insert(file.name);
+  return names;
+}
+
 // Throws InputError if a data file of the run has other contents than when the checkpoint was
 // written. Checkpoints of earlier versions lack the checksums.
 void require_same_data_files(const Hdf5Reader& file, const std::string& data_files) {
@@ -126,7 +137,9 @@ void require_checkpoint(const Hdf5Reader& file, const std::string& parameters,
   file.require_unchanged();
   if (!file.has_checksums())
     log::warn("{} has no checksums: the integrity of the file cannot be verified", file.path());
-  require_same_run(file.path(), stored_parameters(file), parameters);
+  const bool has_files = file.has_attribute("/header", "data_files");
+  require_same_run(file.path(), stored_parameters(file), parameters,
+                   names_in_both(has_files ? text(file, "data_files") : "", data_files));
   require_same_data_files(file, data_files);
 }
 
@@ -152,14 +165,16 @@ constexpr std::string_view k_may_change[] = {
     "time.", "cosmology.end", "cosmology.largest_growth", "refine.", "mesh.max_level",
     // numerical method
     "hydro.scheme", "hydro.reconstruction", "hydro.limiter", "hydro.riemann", "hydro.density_floor",
-    "hydro.pressure_floor", "hydro.dual_energy_threshold", "gravity.base", "gravity.gradient_order",
-    "gravity.laplacian", "gravity.max_cycles", "gravity.solver", "gravity.tolerance",
-    "gravity.theta", "gravity.transfer", "dns.diffusion", "dns.poisson", "dns.schedule",
-    "dns.pencil_axis",
+    "hydro.pressure_floor", "hydro.dual_energy_threshold", "hydro.eos_table_tolerance",
+    "gravity.base", "gravity.gradient_order", "gravity.laplacian", "gravity.max_cycles",
+    "gravity.solver", "gravity.tolerance", "gravity.theta", "gravity.transfer", "dns.diffusion",
+    "dns.poisson", "dns.schedule", "dns.pencil_axis",
     // drive of binary stars, until mass transfer begins
     "braking.end",
     // files used for the initial state only
-    "initial.path", "initial.table"};
+    "initial.path", "initial.table", "problem.path", "problem.particle_table",
+    // files whose contents are compared with the checkpoint, or with the parameters
+    "grid.stretching_file", "problem.model_file"};
 
 bool may_change(std::string_view name) {
   return std::any_of(std::begin(k_may_change), std::end(k_may_change), [&](std::string_view free) {
@@ -169,13 +184,14 @@ bool may_change(std::string_view name) {
 
 }  // namespace
 
-void require_same_run(const std::string& path, const std::string& stored,
-                      const std::string& given) {
+void require_same_run(const std::string& path, const std::string& stored, const std::string& given,
+                      const std::set<std::string>& data_files) {
   std::vector<std::string> forbidden, changed;
   bool other_grid = false;
   for (const auto& [name, before, now] : parameter_differences(stored, path, given)) {
-    auto& list = may_change(name) ? changed : forbidden;
-    other_grid |= !may_change(name) && name.starts_with("grid.");
+    const bool is_free = may_change(name) || data_files.contains(name);
+    auto& list = is_free ? changed : forbidden;
+    other_grid |= !is_free && name.starts_with("grid.");
     list.push_back(fmt::format("{} = {}, but this run has {}", name, before, now));
   }
   if (!forbidden.empty())

@@ -1,6 +1,7 @@
 // Common header of all snapshots and checkpoints of both models.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include <fmt/ranges.h>
@@ -55,8 +56,10 @@ std::string describe_origin(const Hdf5Reader& file);
 std::string stored_parameters(const Hdf5Reader& file);
 
 // Compares the parameters that wrote the checkpoint `path` with those of this run, both as TOML.
-// Parameters of numerical method, execution, duration and output may differ, and are logged. Throws
+// Parameters of numerical method, execution, duration and output may differ, and are logged, as may
+// the paths of `data_files`, parameters whose files are compared by their checksums. Throws
 // InputError with the names of all others that differ, because they define the state.
-void require_same_run(const std::string& path, const std::string& stored, const std::string& given);
+void require_same_run(const std::string& path, const std::string& stored, const std::string& given,
+                      const std::set<std::string>& data_files = {});
 
 }  // namespace octant

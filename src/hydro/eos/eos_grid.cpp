@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 #include "hydro/eos/eos_table.hpp"
 
 namespace octant::hydro {
@@ -244,6 +245,12 @@ void TabulatedGas::set_axes(const EosTable& table, LogRange heats) {
 
 TabulatedGas::TabulatedGas(const EosTable& table, const CodeUnits& units, double gamma) {
   const Isochores isochores(table, units, gamma);
+  temperatures_ = {table.temperature.front(), table.temperature.back()};
+  for (std::size_t i = 0; i < table.density.size(); ++i) {
+    densities_.push_back(table.density[i] / units.density());
+    coldest_.push_back(table.pressure[table.place(i, 0)] / units.energy_density());
+    hottest_.push_back(table.pressure[table.place(i + 1, 0) - 1] / units.energy_density());
+  }
   grid_.least_density = table.density.front() / units.density();
   grid_.largest_density = table.density.back() / units.density();
   set_axes(table, isochores.log_heats());
@@ -273,6 +280,14 @@ TabulatedGas::TabulatedGas(const EosTable& table, const CodeUnits& units, double
   } else {
     grid_.on_device = nodes_.data();
   }
+}
+
+std::pair<double, double> TabulatedGas::pressures_at(double density) const {
+  const TableInterval at = find_interval(densities_, density);
+  const auto value = [&](const std::vector<double>& pressures) {
+    return std::exp(at.between(std::log(pressures[at.below]), std::log(pressures[at.above])));
+  };
+  return {value(coldest_), value(hottest_)};
 }
 
 }  // namespace octant::hydro

@@ -12,6 +12,8 @@ namespace octant::hydro {
 namespace {
 
 constexpr std::size_t k_fewest_nodes = 8;  // along each axis
+// Largest relative difference of the logarithmic spacing of two nodes from the mean.
+constexpr double k_uneven = 1e-6;
 
 // Reads an axis, which must be evenly spaced in the logarithm.
 std::vector<double> read_axis(const Hdf5Reader& file, const std::string& name) {
@@ -23,12 +25,12 @@ std::vector<double> read_axis(const Hdf5Reader& file, const std::string& name) {
   const double step =
       std::log(values.back() / values.front()) / static_cast<double>(values.size() - 1);
   for (std::size_t n = 1; n < values.size(); ++n)
-    if (!(step > 0.0) || !(std::abs(std::log(values[n] / values[n - 1]) / step - 1.0) <= 1e-6))
+    if (!(step > 0.0) || !(std::abs(std::log(values[n] / values[n - 1]) / step - 1.0) <= k_uneven))
       throw InputError(
           "'{}': {}: the values {} and {} are {} and {}; expected increasing values with a "
-          "constant "
-          "ratio",
-          file.path(), name, n - 1, n, values[n - 1], values[n]);
+          "constant ratio, whose logarithm varies by less than {} of itself; write the values with "
+          "at least 10 significant digits",
+          file.path(), name, n - 1, n, values[n - 1], values[n], k_uneven);
   return values;
 }
 

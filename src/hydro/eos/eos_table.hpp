@@ -45,12 +45,19 @@ class TabulatedGas {
 
   // Table for kernels, valid during the life of this object.
   const EosGrid& grid() const { return grid_; }
+  // Lowest and highest temperature in K.
+  std::pair<double, double> temperatures() const { return temperatures_; }
+  // Pressures of the coldest and hottest isotherm of the table at a density, or at the nearest one
+  // of the table, in code units; interpolated linearly in logarithms, for messages.
+  std::pair<double, double> pressures_at(double density) const;
 
  private:
   // Sets the axes of the grid for these logarithms of the least and largest heat per mass.
   void set_axes(const EosTable& table, std::pair<double, double> heats);
 
   EosGrid grid_;
+  std::pair<double, double> temperatures_;
+  std::vector<double> densities_, coldest_, hottest_;  // of the table, in code units
   std::vector<double> nodes_;
   mesh::DeviceArray<const double> on_device_;  // empty where host and device share their memory
 };

@@ -98,8 +98,8 @@ void EosOptions::declare(ParameterSchema& schema) {
               .min = 0});
   schema.add("hydro.stiffening_pressure", stiffening_pressure,
              {.unit = "pressure",
-              .meaning = "Pressure p_inf of the stiffened equation of state; the lowest pressure "
-                         "is -p_inf",
+              .meaning = "Pressure p_inf of the stiffened equation of state; the gas may expand to "
+                         "pressures of -p_inf, but initial pressures must be positive",
               .min = 0});
   schema.add("hydro.molecular_weight", molecular_weight,
              {.meaning = "Mean molecular weight of the gas with the gas_radiation equation of "
@@ -112,8 +112,8 @@ void EosOptions::declare(ParameterSchema& schema) {
               .min = 0});
   schema.add("hydro.eos_table", table_path,
              {.meaning = "HDF5 file with the equation of state \"table\": pressure, internal "
-                         "energy and sound speed as functions of density and temperature; requires "
-                         "[units]",
+                         "energy and sound speed as functions of density and temperature; relative "
+                         "paths start at the working directory; requires [units]",
               .is_data_file = true});
   schema.add(
       "hydro.eos_table_tolerance", table_tolerance,

@@ -40,6 +40,18 @@ TEST(RestartParameters, that_make_the_state_must_be_the_same) {
   EXPECT_EQ(message.find("stored_flow"), std::string::npos);
 }
 
+TEST(RestartParameters, may_have_other_paths_of_files_that_are_compared_or_not_read_again) {
+  const std::string stored = "[hydro]\neos_table = \"a.h5\"\neos_table_tolerance = 0.02\n";
+  const std::string given = "[hydro]\neos_table = \"b/a.h5\"\neos_table_tolerance = 0.03\n";
+  require_same_run("c.h5", stored, given, {"hydro.eos_table"});
+  expect_in(refusal([&] { require_same_run("c.h5", stored, given); }), "hydro.eos_table = ");
+  for (const std::string name : {"path", "particle_table", "model_file"})
+    require_same_run("c.h5", "[problem]\n" + name + " = \"a\"\n",
+                     "[problem]\n" + name + " = \"b\"\n");
+  require_same_run("c.h5", "[grid]\nstretching_file = \"a\"\n",
+                   "[grid]\nstretching_file = \"b\"\n");
+}
+
 TEST(RestartParameters, of_another_grid_lead_to_the_stored_flow) {
   const std::string message = refusal([&] {
     require_same_run("c.h5", "[grid]\ncells = [8, 8, 8]\n", "[grid]\ncells = [8, 8, 16]\n");
