@@ -555,7 +555,7 @@ test_log() {
 list_skipped_tests() {
   local part logs=()
   for part in "$@"; do logs+=("$(test_log "$part")"); done
-  awk -f "$root/tests/skipped_tests.awk" "${logs[@]}" | sort -k 1,1nr -k 2
+  awk -f "$root/cmake/skipped_tests.awk" "${logs[@]}" | sort -k 1,1nr -k 2
 }
 
 # Prints which lines of each module the tests executed. Only a build with the preset `coverage`

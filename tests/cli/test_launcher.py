@@ -101,7 +101,7 @@ def clone(tmp_path: Path) -> Clone:
     made = Clone(tmp_path)
     (tmp_path / "cmake").mkdir()
     shutil.copy(ROOT / "octant", tmp_path / "octant")
-    for name in ("launcher.sh", "packages.txt"):
+    for name in ("launcher.sh", "packages.txt", "skipped_tests.awk"):
         shutil.copy(ROOT / "cmake" / name, tmp_path / "cmake" / name)
     made.script("build/release/build.ninja", "")
     made.script("bin/ninja", "")
