@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "gravity/gravity.hpp"
+#include "hydro/eos/eos_table.hpp"
 #include "hydro/sweep.hpp"
 #include "output/file_header.hpp"
 
@@ -230,6 +231,9 @@ void AmrOptions::finish(const ParameterSchema& schema, InputFiles& files) {
   const CodeUnits code_units = physical.units();
   hydro.eos.set_profile(geometry, hydro.dimensions);
   hydro.eos.set_constants(physical.has_physical_units() ? &code_units : nullptr, hydro.gamma);
+  if (hydro.eos.kind == hydro::EquationOfState::table)
+    hydro.eos.table = hydro::read_tabulated_gas(files, hydro.eos.table_path,
+                                                hydro.eos.table_tolerance, code_units, hydro.gamma);
   if (hydro.is_balanced() && gravity.enabled)
     throw InputError(
         "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true, because "

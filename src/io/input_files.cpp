@@ -63,12 +63,19 @@ std::optional<std::string> InputFiles::checksum(const std::string& path) {
   });
 }
 
+std::string InputFiles::derived(
+    const std::string& path, const std::function<std::string(const Communicator& alone)>& derive) {
+  return *find(Kind::derived, path,
+               [&] { return derive(alone_ ? *alone_ : Communicator::world()); });
+}
+
 TextReader InputFiles::reader() {
   return [this](const std::string& path) { return text(path); };
 }
 
 void InputFiles::share(const Communicator& communicator, const std::function<void()>& read) {
   const bool is_root = communicator.is_root();
+  if (!alone_) alone_ = communicator.split(communicator.rank());
   communicator.collective_try([&] {
     if (is_root) read();
   });

@@ -29,6 +29,10 @@ class InputFiles {
   // Returns the checksum_and_length() of a file; nothing if the path is not that of a regular file.
   std::optional<std::string> checksum(const std::string& path);
 
+  // Returns what `derive` makes of a file, with a communicator of this rank alone.
+  std::string derived(const std::string& path,
+                      const std::function<std::string(const Communicator& alone)>& derive);
+
   // Returns text() of this object, which must outlive the function.
   TextReader reader();
 
@@ -40,11 +44,12 @@ class InputFiles {
   void clear() { known_.clear(); }
 
  private:
-  enum class Kind { parameters, text, checksum };
+  enum class Kind { parameters, text, checksum, derived };
   using Content = std::optional<std::string>;
   Content find(Kind kind, const std::string& path, const std::function<Content()>& read);
 
-  bool may_read_ = true;  // false on ranks that receive files
+  bool may_read_ = true;               // false on ranks that receive files
+  std::optional<Communicator> alone_;  // of this rank; set by share()
   std::map<std::pair<Kind, std::string>, Content> known_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "core/error.hpp"
 #include "io/expectations.hpp"
@@ -114,7 +116,55 @@ void require_consistency(const EosTable& table, double tolerance) {
     }
 }
 
+// Fields of a table in a fixed order, for packed() and unpacked().
+constexpr std::vector<double> EosTable::*k_arrays[] = {&EosTable::density, &EosTable::temperature,
+                                                       &EosTable::pressure, &EosTable::energy,
+                                                       &EosTable::sound_speed};
+
+// Returns the sizes of the axes and then all numbers of a table, as bytes.
+std::string packed(const EosTable& table) {
+  std::string bytes;
+  const auto append = [&](const void* data, std::size_t size) {
+    bytes.append(static_cast<const char*>(data), size);
+  };
+  for (const std::uint64_t size : {table.density.size(), table.temperature.size()})
+    append(&size, sizeof size);
+  for (const auto array : k_arrays)
+    append((table.*array).data(), (table.*array).size() * sizeof(double));
+  return bytes;
+}
+
+// Returns the table of packed().
+EosTable unpacked(const std::string& path, const std::string& bytes) {
+  const char* next = bytes.data();
+  const auto read = [&](void* to, std::size_t size) {
+    std::memcpy(to, next, size);
+    next += size;
+  };
+  std::uint64_t rows = 0, columns = 0;
+  read(&rows, sizeof rows);
+  read(&columns, sizeof columns);
+  EosTable table{.path = path,
+                 .density = std::vector<double>(rows),
+                 .temperature = std::vector<double>(columns),
+                 .pressure = std::vector<double>(rows * columns),
+                 .energy = std::vector<double>(rows * columns),
+                 .sound_speed = std::vector<double>(rows * columns)};
+  for (const auto array : k_arrays)
+    read((table.*array).data(), (table.*array).size() * sizeof(double));
+  return table;
+}
+
 }  // namespace
+
+std::shared_ptr<const TabulatedGas> read_tabulated_gas(InputFiles& files, const std::string& path,
+                                                       double tolerance, const CodeUnits& units,
+                                                       double gamma) {
+  const std::string bytes = files.derived(path, [&](const Communicator& alone) {
+    return packed(read_eos_table(alone, path, tolerance));
+  });
+  return std::make_shared<const TabulatedGas>(unpacked(path, bytes), units, gamma);
+}
 
 EosTable read_eos_table(const Communicator& communicator, const std::string& path,
                         double tolerance) {

@@ -2,6 +2,7 @@
 // and temperature.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "comm/communicator.hpp"
 #include "core/units.hpp"
 #include "hydro/eos/eos_grid.hpp"
+#include "io/input_files.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::hydro {
@@ -35,6 +37,14 @@ struct EosTable {
 // `tolerance` times p + rho E and c^2. Collective.
 EosTable read_eos_table(const Communicator& communicator, const std::string& path,
                         double tolerance);
+
+class TabulatedGas;
+
+// Reads a table as read_eos_table() does, on the rank that may open files, and returns it in the
+// form that kernels evaluate. `gamma` defines the thermal pressure. Local, see InputFiles::share().
+std::shared_ptr<const TabulatedGas> read_tabulated_gas(InputFiles& files, const std::string& path,
+                                                       double tolerance, const CodeUnits& units,
+                                                       double gamma);
 
 // Table in the form that kernels evaluate, in code units.
 class TabulatedGas {

@@ -366,16 +366,13 @@ void set_radiation(EosOptions& eos, const CodeUnits* units) {
 
 }  // namespace
 
-void EosOptions::set_constants(const CodeUnits* units, double gamma) {
+void EosOptions::set_constants(const CodeUnits* units, double /*gamma*/) {
   if (kind == EquationOfState::white_dwarf) set_degeneracy(*this, units);
   if (kind == EquationOfState::gas_radiation) set_radiation(*this, units);
-  if (kind != EquationOfState::table) return;
-  if (!units)
+  if (kind == EquationOfState::table && !units)
     throw InputError(
         "hydro.equation_of_state = \"table\" requires a unit system (units.length, units.density "
         "and units.time)");
-  const EosTable contents = read_eos_table(Communicator::world(), table_path, table_tolerance);
-  table = std::make_shared<const TabulatedGas>(contents, *units, gamma);
 }
 
 RealGas EosOptions::real_gas(double gamma) const {

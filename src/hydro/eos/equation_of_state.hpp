@@ -78,8 +78,8 @@ struct EosOptions {
   // Throws InputError if values are inconsistent or incompatible with other parameters of hydro.*.
   void check(const HydroOptions& options) const;
   // Sets the constants of degenerate electrons and of radiation from the parameters or the code
-  // units, and reads the table. Throws InputError if units are required but missing (nullptr), or
-  // if the table is invalid. Collective if the equation of state is a table.
+  // units; does not set `table`, which read_tabulated_gas() in eos_table.hpp reads. Throws
+  // InputError if units are required but missing (nullptr).
   void set_constants(const CodeUnits* units, double gamma);
 
   // Sets the profile of the sound speed for gas that varies along `dimensions` axes. Throws
