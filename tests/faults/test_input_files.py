@@ -11,6 +11,8 @@ from disturbances import Layer
 from cooling_cells import CELLS, cells, write_table
 from flows import SMALL_CHANNEL
 from inputs import CLUMPY_BOX, GALAXIES_IN_A_BOX, SMALL
+from real_gases import VanDerWaals
+from real_gases import write_table as write_gas_table
 from refusals import assert_refused
 from running import Outcome, octant, run, run_well
 
@@ -67,8 +69,18 @@ CHANNEL = (
     "sources.acceleration=['f(r)', '0', '0']",
     "time.max_steps=1",
 )
+EQUATION_OF_STATE = (
+    '[problem]\nname = "expression"\npressure = "12"\n[mesh]\nbase_cells = [16, 16, 16]\n',
+    "hydro.equation_of_state=table",
+    "hydro.eos_table={gas.h5}",
+    "units.length=1 km",
+    "units.density=1 g/cm^3",
+    "units.time=1 s",
+    "time.max_steps=1",
+)
 RUNS = {
     "gas": GAS,
+    "equation of state": EQUATION_OF_STATE,
     "cosmology": COSMOLOGY,
     "galaxies": GALAXIES,
     "cooling": COOLING,
@@ -86,7 +98,18 @@ def write_yields(path: Path) -> None:
         file["supernovae"] = np.array([[0.001, 0.01]])
 
 
-MAKERS: dict[str, Callable[[Path], object]] = {"cooling.h5": write_table, "yields.h5": write_yields}
+def write_gas(path: Path) -> None:
+    """Write the table of a van der Waals gas, for units of g/cm^3 and km/s."""
+    gas = VanDerWaals(1.4, 0.2, 0.05, 4.0)
+    densities, temperatures = np.geomspace(1e-2, 10.0, 61), np.geomspace(1.5, 1e3, 57)
+    write_gas_table(path, gas, densities, temperatures, (1.0, 1e5))
+
+
+MAKERS: dict[str, Callable[[Path], object]] = {
+    "cooling.h5": write_table,
+    "yields.h5": write_yields,
+    "gas.h5": write_gas,
+}
 
 
 def prepare(case: str, folder: Path) -> tuple[list[str], dict[str, Path]]:
@@ -154,6 +177,7 @@ BROKEN = {
     "cosmology": ("spectrum.txt", "factors.txt"),
     "galaxies": ("photons.txt", "yields.h5", "cooling.h5"),
     "cooling": ("cooling.h5",),
+    "equation of state": ("gas.h5",),
     "channel": ("faces.txt", "function.txt"),
 }
 
