@@ -519,13 +519,13 @@ test_performance() {
 # Runs a command whose temporary files are in memory, if there is plenty: a short run spends most of
 # its time on waiting for a disk.
 in_memory() {
-  local free folder=/tmp
+  local free folder status=0
   free=$(df --output=avail /dev/shm 2> /dev/null | tail -n 1)
-  if ((${free:-0} > 4 << 20)); then
-    folder=$(mktemp -d /dev/shm/octant-tests.XXXXXX)
-    trap 'rm -rf "$folder"' EXIT
-  fi
-  TMPDIR=${TMPDIR:-$folder} "$@"
+  ((${free:-0} > 4 << 20)) || { "$@"; return; }
+  folder=$(mktemp -d /dev/shm/octant-tests.XXXXXX)
+  TMPDIR=$folder "$@" || status=$?
+  rm -rf "$folder"
+  return $status
 }
 
 # Runs the tests of a folder, with further options for pytest. A file's tests stay together: they

@@ -48,6 +48,8 @@ InputFiles::Content InputFiles::find(Kind kind, const std::string& path,
 }
 
 std::string InputFiles::parameter_file(const std::string& path) {
+  // A script in Python writes a file for each rank, and each rank reads its own.
+  if (!may_read_ && !known_.contains({Kind::parameters, path})) return read_parameter_file(path);
   return *find(Kind::parameters, path, [&] { return read_parameter_file(path); });
 }
 
