@@ -517,15 +517,15 @@ test_performance() {
 }
 
 # Runs a command whose temporary files are in memory, if there is plenty: a short run spends most of
-# its time on waiting for a disk.
+# its time on waiting for a disk. To be called in a subshell, which removes the files at its end.
 in_memory() {
-  local free folder status=0
+  local free folder
   free=$(df --output=avail /dev/shm 2> /dev/null | tail -n 1)
   ((${free:-0} > 4 << 20)) || { "$@"; return; }
   folder=$(mktemp -d /dev/shm/octant-tests.XXXXXX)
-  TMPDIR=$folder "$@" || status=$?
-  rm -rf "$folder"
-  return $status
+  # shellcheck disable=SC2064  # the value of now: the variable is local
+  trap "rm -rf '$folder'" EXIT  # also after an interruption
+  TMPDIR=$folder "$@"
 }
 
 # Runs the tests of a folder, with further options for pytest. A file's tests stay together: they
