@@ -39,7 +39,7 @@ std::vector<double> numbers_of_line(std::string line, const std::string& locatio
 
 }  // namespace
 
-void require_regular_file(const std::string& path) {
+void reject_special_file(const std::string& path) {
   std::error_code unknown;
   const auto status = std::filesystem::status(path, unknown);
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
@@ -50,7 +50,7 @@ void require_regular_file(const std::string& path) {
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {
-  require_regular_file(path);
+  reject_special_file(path);
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);

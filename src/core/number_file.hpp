@@ -20,7 +20,7 @@ struct NumberLine {
 // Throws InputError if the path is that of a pipe, a device or another file that is no regular file
 // or link to one: such a file could block the program, or be read only once. Paths that do not
 // exist are left to the caller.
-void require_regular_file(const std::string& path);
+void reject_special_file(const std::string& path);
 
 // Function that returns the content of a text file; nothing if the file cannot be read. Runs pass
 // functions for which rank 0 alone opens the file (io/input_files.hpp).

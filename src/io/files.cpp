@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t k_max_per_call = std::size_t{1} << 30;  // the system's limit is 2 GiB
 
 int open_regular_file(const std::string& path) {
-  require_regular_file(path);
+  reject_special_file(path);
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
 }
 

@@ -47,9 +47,9 @@ herr_t keep_reference(hid_t from, hid_t to, H5T_cdata_t* about, std::size_t, std
 
 Hdf5Handle reference_type() {
   Hdf5Handle type(H5Tcreate(H5T_OPAQUE, k_reference), H5Tclose);
-  static const bool is_known =
+  static const bool is_registered =
       H5Tregister(H5T_PERS_SOFT, "octant reference", text_type(), type, keep_reference) >= 0;
-  if (!is_known) throw InputError("cannot read strings: {}", hdf5_error_message());
+  if (!is_registered) throw InputError("cannot read strings: {}", hdf5_error_message());
   return type;
 }
 

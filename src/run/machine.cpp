@@ -25,7 +25,7 @@ using ProcessorSet = std::array<std::uint64_t, CPU_SETSIZE / 64>;
 
 // Processors allowed for any thread, because OpenMP may have bound the first thread to a part of
 // them. All zero if unknown.
-ProcessorSet own_processors() {
+ProcessorSet allowed_processors() {
   ProcessorSet set{};
   std::error_code none;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
@@ -91,7 +91,7 @@ std::vector<std::string> Machine::warnings() const {
 
 Machine machine_of(const Communicator& communicator) {
   const Communicator node = communicator.split_by_node();
-  ProcessorSet processors = own_processors();
+  ProcessorSet processors = allowed_processors();
   const int own = count(processors);
   node.bitwise_or_in_place(std::span<std::uint64_t>(processors));
   Machine machine{.name = name_of_node(),
