@@ -28,12 +28,12 @@ std::string function_before(const std::string& text) {
 
 }  // namespace
 
-void LatticeExpressions::Change::add(const Change& other) {
+void LatticeExpressions::Dependence::add(const Dependence& other) {
   for (int d = 0; d < 3; ++d) along[d] = along[d] || other.along[d];
   with_time = with_time || other.with_time;
 }
 
-bool LatticeExpressions::Change::is_less_than(const Change& other) const {
+bool LatticeExpressions::Dependence::is_proper_subset_of(const Dependence& other) const {
   bool is_less = other.with_time && !with_time, is_more = with_time && !other.with_time;
   for (int d = 0; d < 3; ++d) {
     is_less = is_less || (other.along[d] && !along[d]);
@@ -52,7 +52,7 @@ void LatticeExpressions::add_function(const std::string& parameter, const std::s
                           return value({point_.x, point_.y, point_.z});
                         },
                     .result = result,
-                    .change = {{true, true, true}, false}});
+                    .dependence = {{true, true, true}, false}});
   numbers_[name] = static_cast<int>(nodes_.size()) - 1;
 }
 
@@ -72,22 +72,22 @@ int LatticeExpressions::add(const std::string& parameter, const std::string& tex
 
 // Uses only the names in the text: compiling every part of an expression would take quadratic time
 // in its length.
-LatticeExpressions::Change LatticeExpressions::change_of(const std::string& text) const {
+LatticeExpressions::Dependence LatticeExpressions::dependence_of(const std::string& text) const {
   const std::set<std::string> used = names_in(text);
-  Change change{.with_time = used.contains("t")};
+  Dependence dependence{.with_time = used.contains("t")};
   const char* const axes[] = {"x", "y", "z"};
-  for (int d = 0; d < 3; ++d) change.along[d] = used.contains(axes[d]) || used.contains("r");
+  for (int d = 0; d < 3; ++d) dependence.along[d] = used.contains(axes[d]) || used.contains("r");
   for (const std::string& name : used)
     if (const auto node = numbers_.find(name); node != numbers_.end())
-      change.add(nodes_[node->second].change);
-  return change;
+      dependence.add(nodes_[node->second].dependence);
+  return dependence;
 }
 
 void LatticeExpressions::add_node(const std::string& name, const std::string& text,
                                   double* result) {
-  Node node{.name = name, .value = {}, .result = result, .change = change_of(text)};
+  Node node{.name = name, .value = {}, .result = result, .dependence = dependence_of(text)};
   const Expression& rest =
-      remainders_.emplace_back(name, without_parts(text, node.change), names_and_parts_);
+      remainders_.emplace_back(name, without_parts(text, node.dependence), names_and_parts_);
   node.value = [&rest] { return rest.value(); };
   node.uses_distance = rest.uses("r");
   for (const std::string& used : names_in(rest.text()))
@@ -98,7 +98,7 @@ void LatticeExpressions::add_node(const std::string& name, const std::string& te
 }
 
 // Replaces the parts of a text that depend on fewer variables than the whole by names of nodes.
-std::string LatticeExpressions::without_parts(const std::string& text, const Change& whole) {
+std::string LatticeExpressions::without_parts(const std::string& text, const Dependence& whole) {
   std::string rest;
   for (std::size_t n = 0; n < text.size(); ++n) {
     if (text[n] != '(') {
@@ -109,7 +109,7 @@ std::string LatticeExpressions::without_parts(const std::string& text, const Cha
     const std::string function = function_before(rest);
     const std::string group = function + text.substr(n, end + 1 - n);
     rest.resize(rest.size() - function.size());
-    if (change_of(group).is_less_than(whole)) rest += add_part(group);
+    if (dependence_of(group).is_proper_subset_of(whole)) rest += add_part(group);
     else rest += function + '(' + without_parts(text.substr(n + 1, end - n - 1), whole) + ')';
     n = end;
   }
@@ -130,16 +130,16 @@ void LatticeExpressions::evaluate(LatticeValues& values, double time) const {
   values.tables_.resize(nodes_.size());
   point_.t = time;
   for (std::size_t n = 0; n < nodes_.size(); ++n)
-    if (begins || nodes_[n].change.with_time) evaluate(nodes_[n], values, values.tables_[n]);
+    if (begins || nodes_[n].dependence.with_time) evaluate(nodes_[n], values, values.tables_[n]);
 }
 
 void LatticeExpressions::evaluate(const Node& node, LatticeValues& values,
                                   LatticeValues::Table& table) const {
   const auto& along = values.lattice_.along;
   std::array<std::size_t, 3> count;
-  for (int d = 0; d < 3; ++d) count[d] = node.change.along[d] ? along[d].size() : 1;
+  for (int d = 0; d < 3; ++d) count[d] = node.dependence.along[d] ? along[d].size() : 1;
   const std::array<std::size_t, 3> product{1, count[0], count[0] * count[1]};
-  for (int d = 0; d < 3; ++d) table.stride[d] = node.change.along[d] ? product[d] : 0;
+  for (int d = 0; d < 3; ++d) table.stride[d] = node.dependence.along[d] ? product[d] : 0;
   table.values.resize(product[2] * count[2]);
   double* next = table.values.data();
   std::array<std::size_t, 3> index;

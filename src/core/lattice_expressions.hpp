@@ -68,32 +68,32 @@ class LatticeExpressions {
   // Returns the expression with this index.
   const Expression& operator[](int expression) const { return *nodes_[expression].whole; }
   // True if the expression depends on time.
-  bool moves(int expression) const { return nodes_[expression].change.with_time; }
+  bool moves(int expression) const { return nodes_[expression].dependence.with_time; }
   // Evaluates all expressions; in later calls for the same values, only those that depend on time.
   void evaluate(LatticeValues& values, double time) const;
 
  private:
   // Variables on which a value depends.
-  struct Change {
+  struct Dependence {
     std::array<bool, 3> along{};
     bool with_time = false;
 
-    void add(const Change& other);
-    bool is_less_than(const Change& other) const;
+    void add(const Dependence& other);
+    bool is_proper_subset_of(const Dependence& other) const;
   };
   // Quantity with a value at every point: a function, a term, an expression, or a part of one.
   struct Node {
     std::string name;  // name in later nodes, or empty
     std::function<double()> value;
     double* result;  // address read by later nodes
-    Change change;
+    Dependence dependence;
     bool uses_distance = false;
     std::vector<int> uses = {};         // indices of the nodes on which this one depends
     const Expression* whole = nullptr;  // for expressions
   };
-  Change change_of(const std::string& text) const;
+  Dependence dependence_of(const std::string& text) const;
   void add_node(const std::string& name, const std::string& text, double* result);
-  std::string without_parts(const std::string& text, const Change& whole);
+  std::string without_parts(const std::string& text, const Dependence& whole);
   std::string add_part(const std::string& text);
   void evaluate(const Node& node, LatticeValues& values, LatticeValues::Table& table) const;
 
