@@ -205,9 +205,9 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
 // reduction of signals includes the masses of particles, which the next deposit needs.
 double AmrSimulation::longest_step(int level, double courant) {
   if (context_.options.hydro.enabled && gas_.signals_are_local(level)) {
-    std::vector<double> masses = matter_.mass_range();
+    std::vector<double> masses = matter_.deposit_reduction_terms();
     gas_.reduce_signals(masses);
-    matter_.set_mass_range(masses);
+    matter_.set_deposit_maxima(masses);
   }
   return std::min(gas_.max_dt(level, courant), radiation_.longest_step(level));
 }

@@ -67,11 +67,11 @@ BlockField Matter::gas_density(int level) const {
 }
 
 void Matter::update_density(int coarsest) {
-  if (!std::exchange(has_mass_range_, false)) {
-    mass_range_ = mass_range();
-    if (!mass_range_.empty()) mesh_.communicator().max_in_place(std::span(mass_range_));
+  if (!std::exchange(has_deposit_maxima_, false)) {
+    deposit_maxima_ = deposit_reduction_terms();
+    if (!deposit_maxima_.empty()) mesh_.communicator().max_in_place(std::span(deposit_maxima_));
   }
-  particles::Particles::deposit(kinds_, coarsest, mass_range_);
+  particles::Particles::deposit(kinds_, coarsest, deposit_maxima_);
 }
 
 mesh::OptionallyOwnedField Matter::density(int level) const {

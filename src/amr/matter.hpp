@@ -40,20 +40,22 @@ class Matter {
   void migrate(const std::vector<std::vector<int>>& owners);
 
   // Deposits the particle masses on levels >= `coarsest`. Must be called after particles moved, and
-  // for all levels after regridding. Collective: one reduction, or none after set_mass_range().
+  // for all levels after regridding. Collective: one reduction, or none after set_deposit_maxima().
   void update_density(int coarsest);
   // Numbers of own particles whose maxima over all ranks the next deposit needs; see
-  // particles::Particles::mass_range().
-  std::vector<double> mass_range() const { return particles::Particles::mass_range(kinds_); }
+  // particles::Particles::deposit_reduction_terms().
+  std::vector<double> deposit_reduction_terms() const {
+    return particles::Particles::deposit_reduction_terms(kinds_);
+  }
   // Sets these maxima for the next deposit. Until then, particles may drift but neither change
   // their masses nor their levels.
-  void set_mass_range(std::span<const double> maxima) {
-    mass_range_.assign(maxima.begin(), maxima.end());
-    has_mass_range_ = true;
+  void set_deposit_maxima(std::span<const double> maxima) {
+    deposit_maxima_.assign(maxima.begin(), maxima.end());
+    has_deposit_maxima_ = true;
   }
   // Largest masses by kind at the last update_density().
   std::vector<double> largest_masses() const {
-    return particles::Particles::largest_masses(kinds_, mass_range_);
+    return particles::Particles::largest_masses(kinds_, deposit_maxima_);
   }
 
   // Sets whether gravity solves each level separately. If so, choose_force_levels() selects the
@@ -98,8 +100,8 @@ class Matter {
   std::vector<particles::Particles> kinds_;
   bool particles_attract_ = false;  // true if any kind gravitates
   bool levels_are_separate_ = false;
-  std::vector<double> mass_range_;  // maxima over all ranks, for the last or the next deposit
-  bool has_mass_range_ = false;     // for the next deposit
+  std::vector<double> deposit_maxima_;  // maxima over all ranks, for the last or the next deposit
+  bool has_deposit_maxima_ = false;     // for the next deposit
 };
 
 }  // namespace octant

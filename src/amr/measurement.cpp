@@ -290,11 +290,11 @@ void Measurement::measure_limits() {
   }
   processes_.limit_steps(limits_);
   // Minima as maxima, which the reduction of signals includes, as it does the range of masses.
-  std::vector<double> maxima = matter_.mass_range();
+  std::vector<double> maxima = matter_.deposit_reduction_terms();
   const auto masses = std::ssize(maxima);
   std::ranges::transform(limits_, std::back_inserter(maxima), std::negate());
   gas_.reduce_signals(maxima);
-  matter_.set_mass_range(std::span(maxima).first(masses));
+  matter_.set_deposit_maxima(std::span(maxima).first(masses));
   std::transform(maxima.begin() + masses, maxima.end(), limits_.begin(), std::negate());
 }
 

@@ -218,23 +218,23 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
       });
 }
 
-// Numbers of own_mass_range(); those of the levels follow.
+// Numbers of own_deposit_reduction_terms(); those of the levels follow.
 enum MassNumber { k_smallest, k_largest, k_invalid, k_count, k_levels };
 
 }  // namespace
 
-std::vector<double> Particles::mass_range(std::span<const Particles> kinds) {
+std::vector<double> Particles::deposit_reduction_terms(std::span<const Particles> kinds) {
   std::vector<double> range;
   for (const Particles& kind : kinds) {
     if (!kind.kind_.has_mass) continue;
-    const std::vector<double> own = kind.own_mass_range();
+    const std::vector<double> own = kind.own_deposit_reduction_terms();
     range.insert(range.end(), own.begin(), own.end());
   }
   return range;
 }
 
-// Numbers of this rank's particles, of which deposit_scales() needs the maxima over all ranks.
-std::vector<double> Particles::own_mass_range() const {
+// Numbers of this rank's particles, of which deposit_setup() needs the maxima over all ranks.
+std::vector<double> Particles::own_deposit_reduction_terms() const {
   MassRange range;
   for (const JoinedSets& sets : joined_levels()) range += range_of(sets);
   std::vector<double> own{-range.smallest, range.largest, static_cast<double>(range.broken),
@@ -245,18 +245,18 @@ std::vector<double> Particles::own_mass_range() const {
 }
 
 // Chooses the quantum of mass. Collective: requires a further reduction for very heavy kinds.
-Particles::DepositScales Particles::deposit_scales(std::span<const double> maxima) const {
+Particles::DepositSetup Particles::deposit_setup(std::span<const double> maxima) const {
   const Communicator& communicator = mesh_.communicator();
   const double smallest = -maxima[k_smallest], largest = maxima[k_largest];
   if (maxima[k_invalid] != 0.0)
     throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
   const auto first_flag = maxima.begin() + k_levels + std::ssize(levels_);
-  DepositScales scales{1.0, {maxima.begin() + k_levels, first_flag}, {first_flag, maxima.end()}};
-  if (!std::isfinite(smallest)) return scales;  // true if there are no particles
+  DepositSetup setup{1.0, {maxima.begin() + k_levels, first_flag}, {first_flag, maxima.end()}};
+  if (!std::isfinite(smallest)) return setup;  // true if there are no particles
   // The total mass is needed only if the kind is very heavy.
-  scales.quantum = quantum_of(smallest, smallest);
-  if (quantum_of(smallest, largest * maxima[k_count] * communicator.size()) == scales.quantum)
-    return scales;
+  setup.quantum = quantum_of(smallest, smallest);
+  if (quantum_of(smallest, largest * maxima[k_count] * communicator.size()) == setup.quantum)
+    return setup;
   const double unit = std::ldexp(1.0, std::ilogb(largest) + 1);
   WholeMass sum;
   for (const JoinedSets& sets : joined_levels()) {
@@ -266,8 +266,8 @@ Particles::DepositScales Particles::deposit_scales(std::span<const double> maxim
   }
   std::int64_t parts[] = {sum.upper, sum.lower};
   communicator.sum_in_place(std::span<std::int64_t>(parts));
-  scales.quantum = quantum_of(smallest, WholeMass{parts[0], parts[1]}.times(unit));
-  return scales;
+  setup.quantum = quantum_of(smallest, WholeMass{parts[0], parts[1]}.times(unit));
+  return setup;
 }
 
 CellArray<std::int64_t> Particles::mass_array(int level) const {
@@ -307,7 +307,7 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
 }
 
 void Particles::deposit(std::span<Particles> kinds, int coarsest) {
-  std::vector<double> maxima = mass_range(kinds);
+  std::vector<double> maxima = deposit_reduction_terms(kinds);
   if (maxima.empty()) return;
   kinds.front().communicator().max_in_place(std::span(maxima));
   deposit(kinds, coarsest, maxima);
@@ -315,7 +315,7 @@ void Particles::deposit(std::span<Particles> kinds, int coarsest) {
 
 // Removes the numbers of this kind from the front of the maxima of all kinds with mass, and returns
 // them.
-std::span<const double> Particles::take_mass_range(std::span<const double>& maxima) const {
+std::span<const double> Particles::take_deposit_maxima(std::span<const double>& maxima) const {
   const std::size_t width = k_levels + 2 * levels_.size();
   const auto own = maxima.first(width);
   maxima = maxima.subspan(width);
@@ -323,10 +323,10 @@ std::span<const double> Particles::take_mass_range(std::span<const double>& maxi
 }
 
 void Particles::deposit(std::span<Particles> kinds, int coarsest, std::span<const double> maxima) {
-  std::vector<DepositScales> scales;  // of all kinds before the first deposit, because of errors
+  std::vector<DepositSetup> setups;  // of all kinds before the first deposit, because of errors
   for (const Particles& kind : kinds)
-    if (kind.kind_.has_mass) scales.push_back(kind.deposit_scales(kind.take_mass_range(maxima)));
-  auto next = scales.begin();
+    if (kind.kind_.has_mass) setups.push_back(kind.deposit_setup(kind.take_deposit_maxima(maxima)));
+  auto next = setups.begin();
   for (Particles& kind : kinds)
     if (kind.kind_.has_mass) kind.deposit_masses(coarsest, *next++);
 }
@@ -335,13 +335,13 @@ std::vector<double> Particles::largest_masses(std::span<const Particles> kinds,
                                               std::span<const double> maxima) {
   std::vector<double> masses;
   for (const Particles& kind : kinds)
-    masses.push_back(kind.kind_.has_mass ? std::max(kind.take_mass_range(maxima)[k_largest], 0.0)
-                                         : 0.0);
+    masses.push_back(
+        kind.kind_.has_mass ? std::max(kind.take_deposit_maxima(maxima)[k_largest], 0.0) : 0.0);
   return masses;
 }
 
-void Particles::deposit_masses(int coarsest, const DepositScales& scales) {
-  const auto& [quantum, has_particles, uses_coarser_level] = scales;
+void Particles::deposit_masses(int coarsest, const DepositSetup& setup) {
+  const auto& [quantum, has_particles, uses_coarser_level] = setup;
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
@@ -437,9 +437,9 @@ void add_base_clouds_of(const ParticleSet& set, const LevelFrame& base, double q
 
 void Particles::add_base_clouds(const mesh::BlockField& density) const {
   OCTANT_REQUIRE(mesh_.geometry().periodic(0), "clouds of one size require a periodic domain");
-  std::vector<double> maxima = own_mass_range();
+  std::vector<double> maxima = own_deposit_reduction_terms();
   mesh_.communicator().max_in_place(std::span(maxima));
-  const double quantum = deposit_scales(maxima).quantum;
+  const double quantum = deposit_setup(maxima).quantum;
   const LevelFrame base(mesh_.geometry(), 0);
   const int N = base.block_size;
   const std::int64_t cells = std::int64_t{N} * N * N;

@@ -139,12 +139,12 @@ class Particles {
   // all mass of finer levels. Kinds without mass are skipped. Throws RunError if a mass is not a
   // positive, finite number. Collective: one reduction for all kinds, which share a mesh.
   static void deposit(std::span<Particles> kinds, int coarsest);
-  // As above without the reduction: `maxima` are the maxima over all ranks of mass_range(kinds),
+  // As above without the reduction: `maxima` are the maxima over all ranks of deposit_reduction_terms(kinds),
   // which drifts do not change. Collective.
   static void deposit(std::span<Particles> kinds, int coarsest, std::span<const double> maxima);
   // Numbers of own particles whose maxima over all ranks a deposit needs. Local.
-  static std::vector<double> mass_range(std::span<const Particles> kinds);
-  // Largest masses by kind, from the maxima over all ranks of mass_range(kinds); 0 without
+  static std::vector<double> deposit_reduction_terms(std::span<const Particles> kinds);
+  // Largest masses by kind, from the maxima over all ranks of deposit_reduction_terms(kinds); 0 without
   // particles or mass. Local.
   static std::vector<double> largest_masses(std::span<const Particles> kinds,
                                             std::span<const double> maxima);
@@ -357,17 +357,17 @@ class Particles {
 
   // Global data that a deposit needs: the quantum of mass, and by level whether there are particles
   // and whether some of them are assigned to the coarser level.
-  struct DepositScales {
+  struct DepositSetup {
     double quantum;
     std::vector<bool> has_particles, uses_coarser_level;
   };
-  std::vector<double> own_mass_range() const;
-  std::span<const double> take_mass_range(std::span<const double>& maxima) const;
-  DepositScales deposit_scales(std::span<const double> maxima) const;
+  std::vector<double> own_deposit_reduction_terms() const;
+  std::span<const double> take_deposit_maxima(std::span<const double>& maxima) const;
+  DepositSetup deposit_setup(std::span<const double> maxima) const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
-  void deposit_masses(int coarsest, const DepositScales& scales);
+  void deposit_masses(int coarsest, const DepositSetup& scales);
   void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 

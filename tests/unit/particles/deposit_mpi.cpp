@@ -127,7 +127,7 @@ TEST_P(Deposit, has_the_same_bits_if_masses_are_reduced_before_a_drift) {
     s->refine({0.7, 0.5, 0.5}, 0.5);
     s->migrate(Decomposition::hilbert);
     s->particles.add(scattered(Communicator::world(), 1000, 0.1));
-    std::vector<double> maxima = Particles::mass_range(s->kinds());
+    std::vector<double> maxima = Particles::deposit_reduction_terms(s->kinds());
     Communicator::world().max_in_place(std::span(maxima));
     EXPECT_GT(Particles::largest_masses(s->kinds(), maxima).front(), 0.0);
     for (int l = 0; l <= s->mesh.finest_level(); ++l) Particles::drift(s->kinds(), l, 0.01);
