@@ -104,13 +104,13 @@ KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const Composition& gas, const Ioni
 // --- radiation backgrounds -----------------------------------------------------------------------
 
 // Temperature of the cosmic microwave background (CMB) at z = 0 in K, as in Grackle.
-inline constexpr double k_background_today = 2.73;
+inline constexpr double k_cmb_temperature_today = 2.73;
 
 // Compton cooling in erg s^-1 per electron, negative (heating) in gas colder than the CMB. The
 // value of 4 sigma_T a T^4 k / (m_e c) at the CMB temperature at z = 0 is that of Grackle.
 KOKKOS_INLINE_FUNCTION double compton_per_electron(double T, double z) {
   const double a4 = (1.0 + z) * (1.0 + z) * (1.0 + z) * (1.0 + z);
-  return 5.65e-36 * a4 * (T - k_background_today * (1.0 + z));
+  return 5.65e-36 * a4 * (T - k_cmb_temperature_today * (1.0 + z));
 }
 
 // Models of self-shielding from the ultraviolet background.

@@ -158,7 +158,7 @@ PhotoRates courty_background(double z, double z_reionization) {
 ComptonRates original_compton(double electrons, double T, double z) {
   const double a4 = std::pow(1.0 + z, 4);
   return {5.406e-36 * electrons * T * a4,
-          5.406e-36 * electrons * k_background_today * a4 * (1.0 + z)};
+          5.406e-36 * electrons * k_cmb_temperature_today * a4 * (1.0 + z)};
 }
 
 MetalCooling original_metals(double n_H, double T, double z) {

@@ -346,7 +346,7 @@ TableSlice slice_at(const CoolingTable& table, const TableOptions& options, doub
     for (int metals = 0; metals < 2; ++metals)
       at_cmb[2 * n + metals] = at_temperature(
           log_T, &values[n * log_T.size() * k_log_values + (metals ? k_metal_cool : k_cool)],
-          k_log_values, k_background_today * (1.0 + redshift));
+          k_log_values, k_cmb_temperature_today * (1.0 + redshift));
   std::transform(log_T.begin(), log_T.end(), temperature.begin(),
                  [](double x) { return std::pow(10.0, x); });
 

@@ -145,7 +145,7 @@ KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const TablePosition& position, 
   const auto rate = [&](int n) { return power_of_ten(between(low, high, n)); };
   const double T = temperature(k), weight = between(low, high, k_weight);
   double cool = rate(k_cool), metal_cool = rate(k_metal_cool);
-  const double T_cmb = k_background_today * (1.0 + redshift);
+  const double T_cmb = k_cmb_temperature_today * (1.0 + redshift);
   if (options.cmb_floor && T < 100.0 * T_cmb) {
     const double *a = at_cmb.data() + 2 * position.row, *b = a + 2;
     cool -= power_of_ten(between(a, b, 0));

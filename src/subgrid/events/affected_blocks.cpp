@@ -46,11 +46,11 @@ struct Bins {
   static constexpr int k_max_bins = 128;  // maximum number of bins along an axis
 
   int count[3] = {1, 1, 1};
-  double lower[3] = {}, per_length[3] = {};
+  double lower[3] = {}, bins_per_length[3] = {};
   mesh::DeviceArray<const std::int32_t> begins, events;
 
   KOKKOS_INLINE_FUNCTION int along(int axis, double x) const {
-    const int bin = static_cast<int>(Kokkos::floor((x - lower[axis]) * per_length[axis]));
+    const int bin = static_cast<int>(Kokkos::floor((x - lower[axis]) * bins_per_length[axis]));
     return bin < 0 ? 0 : bin < count[axis] ? bin : count[axis] - 1;
   }
 
@@ -103,7 +103,7 @@ Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> regions) {
     const double length = extent.upper[d] - extent.lower[d];
     bins.count[d] = std::clamp(static_cast<int>(length / radius), 1, Bins::k_max_bins);
     bins.lower[d] = extent.lower[d];
-    bins.per_length[d] = bins.count[d] / length;
+    bins.bins_per_length[d] = bins.count[d] / length;
   }
   struct Entry {
     std::int32_t bin, event;

@@ -10,17 +10,17 @@ namespace octant::subgrid::ionization {
 namespace {
 
 // Photons of one or several particles in a cell.
-struct InCell {
+struct CellEmission {
   std::int64_t cell;
   double photons[k_source_groups];
 };
 
 // Sums over the particles of each cell, in the order of their ids.
-std::vector<InCell> by_cell(std::vector<Emitted> emitted) {
+std::vector<CellEmission> by_cell(std::vector<Emitted> emitted) {
   std::sort(emitted.begin(), emitted.end(), [](const Emitted& a, const Emitted& b) {
     return a.cell != b.cell ? a.cell < b.cell : a.id < b.id;
   });
-  std::vector<InCell> cells;
+  std::vector<CellEmission> cells;
   for (const Emitted& particle : emitted) {
     if (cells.empty() || cells.back().cell != particle.cell) cells.push_back({particle.cell, {}});
     for (int g = 0; g < k_source_groups; ++g) cells.back().photons[g] += particle.photons[g];
@@ -30,7 +30,7 @@ std::vector<InCell> by_cell(std::vector<Emitted> emitted) {
 
 // Adds the photons of a group to its variable.
 struct AddPhotons {
-  mesh::DeviceArray<const InCell> cells;
+  mesh::DeviceArray<const CellEmission> cells;
   double* variable;
   double per_volume_and_time;
   int group;
