@@ -196,7 +196,7 @@ BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& paramet
       projection_(domain_, ghosts_, swept(solvers, pressure_sweep(diffusion_)), diffusion_),
       meter_(domain) {
   if (diffusion_ != Diffusion::explicit_all)
-    implicit_.emplace(domain_, diffusion_, kept_component(parameters), solvers);
+    implicit_.emplace(domain_, diffusion_, prescribed_mean_component(parameters), solvers);
   if (turned_)
     rows_ = std::make_unique<RowCopies>(domain, domain_, parameters, comm, sides_of(scalar, domain),
                                         scalar.enabled, solvers);

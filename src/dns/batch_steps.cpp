@@ -31,7 +31,8 @@ struct PredictRows {
                           v.row(k, j - 1), w_bottom,    w_bottom + row};
     const MomentumRows rows{p.velocity[p.component].row(k, j), pressure, pressure + p.ahead,
                             p.rhs.row(k, j), p.result.row(k, j)};
-    return {row, plane, p.operators[k], transport_of(p.component, at, row, plane), p.stage, rows};
+    return {row,     plane, p.operators[k], advecting_velocities(p.component, at, row, plane),
+            p.stage, rows};
   }
 };
 

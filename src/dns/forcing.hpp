@@ -15,7 +15,7 @@
 namespace octant::dns {
 
 // Returns the component whose mean is prescribed, or -1.
-inline int kept_component(const FlowParameters& parameters) {
+inline int prescribed_mean_component(const FlowParameters& parameters) {
   return parameters.forcing == Forcing::bulk_velocity ? index_of(parameters.forcing_axis) : -1;
 }
 

@@ -201,7 +201,7 @@ double stable_step(const Flow& flow, const Totals& totals, double cfl) {
   const Domain& d = flow.domain();
   const FlowParameters& parameters = flow.parameters();
   double advection = std::max(totals.advection_rate, boundary_rate(d));
-  if (const int kept = kept_component(parameters); kept >= 0)
+  if (const int kept = prescribed_mean_component(parameters); kept >= 0)
     advection += std::abs(parameters.bulk_velocity - totals.mean[kept]) / d.grid.spacing(kept);
   const double rate = advection / k_advection_limit + diffusion_rate(flow) / k_diffusion_limit;
   const Vector force = body_force(parameters);

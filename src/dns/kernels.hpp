@@ -60,7 +60,7 @@ struct PlaneOperator {
 
 // Rows of velocities that advect the component through the faces of its control volumes, two terms
 // per face. West faces are the east faces of the preceding cell.
-struct Transport {
+struct AdvectingVelocities {
   const double *east[2], *north[2], *south[2], *top[2], *bottom[2];
 };
 
@@ -70,8 +70,10 @@ struct VelocityRows {
 };
 
 // Returns the transport of component 0, 1 or 2; `row` and `plane` are strides.
-KOKKOS_FORCEINLINE_FUNCTION Transport transport_of(int component, const VelocityRows& r,
-                                                   std::ptrdiff_t row, std::ptrdiff_t plane) {
+KOKKOS_FORCEINLINE_FUNCTION AdvectingVelocities advecting_velocities(int component,
+                                                                     const VelocityRows& r,
+                                                                     std::ptrdiff_t row,
+                                                                     std::ptrdiff_t plane) {
   if (component == 0)
     return {{r.u, r.u + 1},
             {r.v, r.v + 1},
@@ -106,9 +108,9 @@ template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 class MomentumCell {
  public:
   KOKKOS_FORCEINLINE_FUNCTION MomentumCell(std::ptrdiff_t row, std::ptrdiff_t plane,
-                                           const PlaneOperator& o, const Transport& t,
+                                           const PlaneOperator& o, const AdvectingVelocities& t,
                                            const Stage& stage, const MomentumRows& rows)
-      : transport_(t),
+      : advecting_(t),
         rows_(rows),
         row_(row),
         plane_(plane),
@@ -135,7 +137,7 @@ class MomentumCell {
         beta_(stage.beta) {}
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
-    const auto& [e, n, s, t, b] = transport_;
+    const auto& [e, n, s, t, b] = advecting_;
     const double *q = rows_.velocity + i, c = *q;
     double r = centre_ * c;
     r = multiply_add(face(-xm_, e[0][i], -xp_, e[1][i], dx_), q[1], r);
@@ -171,7 +173,7 @@ class MomentumCell {
     return multiply_add(minus, first, multiply_add(plus, second, diffusion_through));
   }
 
-  Transport transport_;
+  AdvectingVelocities advecting_;
   MomentumRows rows_;
   std::ptrdiff_t row_, plane_;
   double dx_, dy_, above_, below_, centre_;
@@ -183,7 +185,7 @@ class MomentumCell {
 // Updates the cells [0, n) of a row.
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 void momentum_row(int n, std::ptrdiff_t row, std::ptrdiff_t plane, const PlaneOperator& o,
-                  const Transport& t, const Stage& stage, const MomentumRows& rows) {
+                  const AdvectingVelocities& t, const Stage& stage, const MomentumRows& rows) {
   for_each_cell(n, MomentumCell<diffusion, read_rhs, keep_rhs>(row, plane, o, t, stage, rows));
 }
 

@@ -166,7 +166,7 @@ PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& paramet
       mean_(pencil::team_size()) {
   const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
   implicit_ = make_implicit_diffusion(domain, state_, outflow_, diffusion_,
-                                      kept_component(parameters), upwards);
+                                      prescribed_mean_component(parameters), upwards);
   if (scalar.enabled)
     scalar_ = std::make_unique<Scalar<Place::host>>(domain, scalar, diffusion_, upwards);
 }

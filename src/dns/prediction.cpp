@@ -59,13 +59,13 @@ void MomentumSweep::plane(const Team& team, State& state, int k, int n, const St
     const bool at_edge = j == own.end - 1 && !team.is_last();
     const VelocityRows at{uc,       vc,         wc,
                           vc - row, wc - plane, at_edge ? edge_of(team) : wc - plane + row};
-    kernel(u_cells, row, plane, operators_[k_u][k], transport_of(k_u, at, row, plane), stage,
-           {uc, pc, pc + 1, rhs_row(k_u, k, j), state.u.row(k, j, -1)});
+    kernel(u_cells, row, plane, operators_[k_u][k], advecting_velocities(k_u, at, row, plane),
+           stage, {uc, pc, pc + 1, rhs_row(k_u, k, j), state.u.row(k, j, -1)});
     if (j < v_rows)
-      kernel(nx, row, plane, operators_[k_v][k], transport_of(k_v, at, row, plane), stage,
+      kernel(nx, row, plane, operators_[k_v][k], advecting_velocities(k_v, at, row, plane), stage,
              {vc, pc, pc + row, rhs_row(k_v, k, j), state.v.row(k, j, -1)});
     if (k < w_planes)
-      kernel(nx, row, plane, operators_[k_w][k], transport_of(k_w, at, row, plane), stage,
+      kernel(nx, row, plane, operators_[k_w][k], advecting_velocities(k_w, at, row, plane), stage,
              {wc, pc, pc + plane, rhs_row(k_w, k, j), state.w.row(k, j, -1)});
   }
   keep_edge(team, state, k + 1);

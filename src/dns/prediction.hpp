@@ -30,7 +30,7 @@ class MomentumSweep {
 
  private:
   using RowKernel = void (*)(int, std::ptrdiff_t, std::ptrdiff_t, const PlaneOperator&,
-                             const Transport&, const Stage&, const MomentumRows&);
+                             const AdvectingVelocities&, const Stage&, const MomentumRows&);
   const Domain& domain_;
   std::array<std::vector<PlaneOperator>, k_components> operators_;  // by plane
   double* rhs_row(int component, int k, int j) {

@@ -264,7 +264,7 @@ CorrectionStep correction_step(const FlowParameters& parameters, const Stage& st
   return {.gamma_dt = stage.gamma,
           .implicit_z = diffusion != Diffusion::explicit_all ? implicit : 0.0,
           .implicit_xy = diffusion == Diffusion::implicit_all ? implicit : 0.0,
-          .forced = kept_component(parameters),
+          .forced = prescribed_mean_component(parameters),
           .forcing = forcing};
 }
 

@@ -37,7 +37,7 @@ RELAXED_PLANE = "  for_rows_in(swept.rows(k) & rows_within<T>(Within) & part.row
 CLOUD = "        find_cells(cloud, home, places.data(), cells, N, cell, unused);\n"
 KICK = "        const CellsAround around = field.at(n);\n"
 HALVING = "    const V middle = select("
-ROW = "    kernel(u_cells, row, plane, operators_[k_u][k], transport_of(k_u, at, row, plane),"
+ROW = "    kernel(u_cells, row, plane, operators_[k_u][k],"
 POINTS = "          const int t = n / groups, first = n % groups * group * k_simd_width;\n"
 STATES = "states, Hancock and PLM"
 OTHER_STATES = ("states, RK2 and PLM", "states, RK3 and PPM")

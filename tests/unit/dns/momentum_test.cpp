@@ -74,7 +74,8 @@ TEST(MomentumRow, takes_half_of_the_implicit_diffusion_from_the_present) {
   o.transport_x = o.transport_y = o.transport_z = o.force = 0.0;
   const Stage stage{0.5, 0.0, 0.5};
   const double *uc = u.row(), *none = nothing.row();
-  const Transport still{{none, none}, {none, none}, {none, none}, {none, none}, {none, none}};
+  const AdvectingVelocities still{
+      {none, none}, {none, none}, {none, none}, {none, none}, {none, none}};
   std::vector<double> rhs(k_n), along_z(k_n), along_all(k_n);
   momentum_row<Diffusion::implicit_z, false, true>(k_n, k_row, k_plane, o, still, stage,
                                                    {uc, none, none, rhs.data(), along_z.data()});
