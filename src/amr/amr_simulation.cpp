@@ -140,14 +140,15 @@ InitialScales measure_scales(const StepContext& context) {
     hydro::measure_gas(gas, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
                        mesh.cells(level), mesh.geometry().cell_volume(level), sums);
   reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
-  const auto power_of_two = [&](const ReproducibleSum& sum) {
+  const auto nearest_power_of_two_of_mean = [&](const ReproducibleSum& sum) {
     const double mean = sum.to_double() / volume;
     if (!(mean > 0.0) || !std::isfinite(mean)) return 1.0;
     int exponent = 0;
     const double mantissa = std::frexp(mean, &exponent);  // in [1/2, 1)
     return std::ldexp(1.0, mantissa < std::numbers::sqrt2 / 2.0 ? exponent - 1 : exponent);
   };
-  return {power_of_two(sums[hydro::k_mass_sum]), power_of_two(sums[hydro::k_total_energy_sum])};
+  return {nearest_power_of_two_of_mean(sums[hydro::k_mass_sum]),
+          nearest_power_of_two_of_mean(sums[hydro::k_total_energy_sum])};
 }
 
 // Throws InputError if the gas varies along an axis that hydro.dimensions excludes. Collective.

@@ -23,7 +23,7 @@ constexpr double k_self_potential = 1.5961;
 // negative). In an expanding box the force grows as a D for linear perturbations, which matters for
 // steps that are not short compared with the age of the universe (following Feng et al. 2016). For
 // short steps the duration is |dt|. The integral is evaluated by Simpson's rule.
-double acting_time(const cosmology::Universe& universe, double now, double dt) {
+double effective_kick_duration(const cosmology::Universe& universe, double now, double dt) {
   const auto strength = [&](double time) {
     const double a = universe.scale_factor(time);
     return a * universe.expansion().growth(a).first;
@@ -96,9 +96,10 @@ void GravityStep::solve(const LevelStep& step) {
 void GravityStep::kick(int level, double half_step, gravity::Half half) {
   const AmrOptions& options = context_.options;
   const double sign = half == gravity::Half::first ? 1.0 : -1.0;
-  const double dt = options.universe
-                        ? acting_time(*options.universe, context_.clocks[level], sign * half_step)
-                        : half_step;
+  const double dt =
+      options.universe
+          ? effective_kick_duration(*options.universe, context_.clocks[level], sign * half_step)
+          : half_step;
   if (options.hydro.enabled) {
     const auto working = context_.work("gravity", cost::gravity, level);
     solver_->kick(level, dt, half);
@@ -224,7 +225,8 @@ double GravityStep::particle_energy(const SumsOfKinds& kinds, double time,
   return energy;
 }
 
-void GravityStep::count_redistribution(int coarsest, SumsOfKinds before, SumsOfKinds after) {
+void GravityStep::record_redistribution_energy(int coarsest, SumsOfKinds before,
+                                               SumsOfKinds after) {
   for (SumsOfKinds* const kinds : {&before, &after})
     for (auto& kind : *kinds) kind.fields = kind.coarser_fields = {};  // releases memory
   redistributions_.push_back(

@@ -73,9 +73,9 @@ class GravityStep : public StepPart {
   SumsOfKinds sums_in_potential(int coarsest);
   // Records the potential energies of particles before and after they changed level, on levels >=
   // `coarsest`. Local.
-  void count_redistribution(int coarsest, SumsOfKinds before, SumsOfKinds after);
+  void record_redistribution_energy(int coarsest, SumsOfKinds before, SumsOfKinds after);
   // Passes the budgets since the last call to `joint`, whose reduction adds them to energy(): the
-  // changes by count_redistribution() and the withheld work. Local.
+  // changes by record_redistribution_energy() and the withheld work. Local.
   void add_budgets(JointSums& joint);
 
  private:

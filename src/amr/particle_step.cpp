@@ -34,15 +34,16 @@ void ParticleStep::redistribute(const LevelStep& step) {
   const int coarsest = step.level;
   if (coarsest == mesh_.finest_level()) return;
   const auto working = context_.work("particles", cost::particles_onwards, coarsest);
-  const bool counts = gravity_.has_budget();
-  const auto before = counts ? gravity_.sums_in_potential(coarsest) : GravityStep::SumsOfKinds{};
+  const bool has_budget = gravity_.has_budget();
+  const auto before =
+      has_budget ? gravity_.sums_in_potential(coarsest) : GravityStep::SumsOfKinds{};
   GravityStep::SumsOfKinds after = before;
   auto of_kind = after.begin();
   std::vector<particles::Particles::MassSums*> sums;
   for (const particles::Particles& kind : matter_.kinds())
-    sums.push_back(counts && kind.kind().has_mass ? &*of_kind++ : nullptr);
+    sums.push_back(has_budget && kind.kind().has_mass ? &*of_kind++ : nullptr);
   particles::Particles::synchronise(matter_.kinds(), coarsest, sums);
-  if (counts) gravity_.count_redistribution(coarsest, before, std::move(after));
+  if (has_budget) gravity_.record_redistribution_energy(coarsest, before, std::move(after));
 }
 
 void ParticleStep::deposit_all(const LevelStep& step) {

@@ -91,9 +91,9 @@ AgglomeratedGrid::AgglomeratedGrid(const LevelPatches& patches, bool finest,
     if (row_sums.size() > 0)
       std::copy_n(row_sums.data() + slot * k_cells, k_cells, own[slot].row_sums);
   }
-  const std::vector<int> root_for_own(own.size(), 0), root_for_slots(slots.size(), 0);
-  const auto arrived = route<PatchCells>(communicator_, root_for_own, own);
-  const auto wanted = route<Key>(communicator_, root_for_slots, slots);
+  const std::vector<int> destinations_of_own(own.size(), 0), destinations_of_slots(slots.size(), 0);
+  const auto arrived = route<PatchCells>(communicator_, destinations_of_own, own);
+  const auto wanted = route<Key>(communicator_, destinations_of_slots, slots);
   gather_plan_ = std::make_unique<ExchangePlan>(communicator_, to_root(patches.own()),
                                                 segments_of(arrived.sources));
   spread_plan_ = std::make_unique<ExchangePlan>(communicator_, segments_of(wanted.sources),

@@ -33,7 +33,7 @@ struct Swept {
     if constexpr (R != Reach::open) return mask.rows->above(k);
     return rows_within<T / 2>(2);
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pairs(int parity, int j, int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t unmasked(int parity, int j, int k) const {
     if constexpr (R != Reach::open) return mask.pairs(parity, j, k);
     return ~std::uint32_t{0};
   }
@@ -81,7 +81,7 @@ KOKKOS_FORCEINLINE_FUNCTION void relax(const Part& part, const Swept<R, T>& swep
   double* centre = at.phi.pairs(parity, j, k);
   const double* source = at.f.pairs(parity, j, k);
   const double* d = at.diagonal.pairs(parity, j, k);
-  const std::uint32_t pairs = swept.pairs(parity, j, k);
+  const std::uint32_t pairs = swept.unmasked(parity, j, k);
   constexpr int beside = Within > 0 ? 2 : 0;
   for_pairs(part, -beside, T / 2 + 2 * beside, [&](int e) OCTANT_INLINE_LAMBDA {
     SimdDouble weight(k_relaxation / 6.0);
@@ -110,7 +110,7 @@ KOKKOS_FORCEINLINE_FUNCTION SimdDouble residual(const Swept<R, T>& swept,
       PackOf::load(at.f.pairs(parity, j, k) + e) - Neighbours<T, 3>(at.phi, parity, j, k).sum(e);
   SimdDouble d(6.0);
   if constexpr (R == Reach::weighted) d = PackOf::load(at.diagonal.pairs(parity, j, k) + e);
-  return swept.choose(swept.pairs(parity, j, k), e,
+  return swept.choose(swept.unmasked(parity, j, k), e,
                       around + d * PackOf::load(at.phi.pairs(parity, j, k) + e), SimdDouble(0.0));
 }
 
@@ -299,15 +299,15 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& sw
                                          int j, int k) {
   const InterpolatedRow<T> correction(coarse, j, k);
   double *even = phi.pairs(0, j, k), *odd = phi.pairs(1, j, k);
-  const std::uint32_t even_pairs = swept.pairs(0, j, k), odd_pairs = swept.pairs(1, j, k);
+  const std::uint32_t even_mask = swept.unmasked(0, j, k), odd_mask = swept.unmasked(1, j, k);
   const auto add = [&](double* to, std::uint32_t pairs, int e, SimdDouble value)
                        OCTANT_INLINE_LAMBDA {
                          const SimdDouble old = PackOf::load(to + e);
                          PackOf::store(to + e, swept.choose(pairs, e, old + value, old));
                        };
   for_pairs(part, -1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
-    add(even, even_pairs, e, correction.even(e));
-    add(odd, odd_pairs, e, correction.odd(e));
+    add(even, even_mask, e, correction.even(e));
+    add(odd, odd_mask, e, correction.odd(e));
   });
 }
 
