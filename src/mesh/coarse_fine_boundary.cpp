@@ -48,7 +48,7 @@ CoarseFineBoundary::CoarseFineBoundary(const Tree& tree, int fine_level, const B
       alone_(tree.communicator().size() == 1),
       sent_restrictions_("restriction tasks"),
       own_restrictions_("restriction tasks"),
-      octants_("octant tasks"),
+      octant_tasks_("octant tasks"),
       blocks_("corrected blocks"),
       tasks_("correction tasks"),
       spin_(spin) {
@@ -148,10 +148,10 @@ void CoarseFineBoundary::find_changed_blocks() {
 }
 
 void CoarseFineBoundary::clear_received() {
-  for (std::size_t n = 0; n < octants_.size(); ++n)
-    child_owners_[octants_[n].parent][octants_[n].octant] = -1;
+  for (std::size_t n = 0; n < octant_tasks_.size(); ++n)
+    child_owners_[octant_tasks_[n].parent][octant_tasks_[n].octant] = -1;
   for (const ReceivedFace& face : received_faces_) remove_face(face.coarse, face.side);
-  octants_.clear();
+  octant_tasks_.clear();
   received_faces_.clear();
 }
 
@@ -277,12 +277,12 @@ void CoarseFineBoundary::send_list_of_children() {
   for (std::size_t n = 0; n < announced.items.size(); ++n) {
     const Key key = announced.items[n];
     const int parent = coarse().find(parent_key(key))->slot, octant = octant_of(key);
-    octants_.push_back({parent, octant, static_cast<std::int64_t>(n) * octant_values_});
+    octant_tasks_.push_back({parent, octant, static_cast<std::int64_t>(n) * octant_values_});
     child_owners_[parent][octant] = announced.sources[n];
     count_items(receives, announced.sources[n]);
   }
   sent_restrictions_.upload();
-  octants_.upload();
+  octant_tasks_.upload();
   octant_plan_ =
       std::make_unique<ExchangePlan>(tree_.communicator(), std::move(sends), std::move(receives));
   octant_buffers_ = SendBuffers(octant_plan_->items_sent() * octant_values_);
@@ -414,14 +414,14 @@ void CoarseFineBoundary::clear_registers(const DeviceArray<double>& fine,
   fill(Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_begin_ + coarse_doubles())), 0.0);
 }
 
-void CoarseFineBoundary::send_octants(const double* children, Exchanger& octants) {
+void CoarseFineBoundary::send_octants(const double* children, Exchanger& exchanger) {
   if (alone_) return;
-  double* message = octant_buffers_.free_buffer(octants);
+  double* message = octant_buffers_.free_buffer(exchanger);
   restrict_children(sent_restrictions_.on_device(), layout_, spin_, 1.0 / inverse_cell_size_,
                     children, nullptr, message);
   received_octants_ =
       uninitialised<double>("received octants", octant_plan_->items_received() * octant_values_);
-  octants.start<double>(*octant_plan_, message, received_octants_.data(), octant_values_);
+  exchanger.start<double>(*octant_plan_, message, received_octants_.data(), octant_values_);
 }
 
 void CoarseFineBoundary::restrict_own(const double* children, double* parents) const {
@@ -429,10 +429,10 @@ void CoarseFineBoundary::restrict_own(const double* children, double* parents) c
                     children, parents, nullptr);
 }
 
-void CoarseFineBoundary::receive_octants(double* parents, Exchanger& octants) {
+void CoarseFineBoundary::receive_octants(double* parents, Exchanger& exchanger) {
   if (alone_) return;
-  octants.finish_receives();
-  unpack_octants(octants_.on_device(), layout_, received_octants_.data(), parents);
+  exchanger.finish_receives();
+  unpack_octants(octant_tasks_.on_device(), layout_, received_octants_.data(), parents);
   received_octants_ = {};
 }
 

@@ -61,11 +61,11 @@ class CoarseFineBoundary {
 
   // Restriction sets each coarse cell to the mean of its children, in three calls. First call:
   // restricts and sends the octants whose parents belong to other ranks. Collective.
-  void send_octants(const double* children, Exchanger& octants);
+  void send_octants(const double* children, Exchanger& exchanger);
   // Second call: restricts to own parents while messages are in transit. Local.
   void restrict_own(const double* children, double* parents) const;
   // Third call: receives octants from other ranks. Collective.
-  void receive_octants(double* parents, Exchanger& octants);
+  void receive_octants(double* parents, Exchanger& exchanger);
 
   // Flux registers of both levels. Refluxing takes three calls: it corrects first the coarse blocks
   // that adjoin own fine blocks only, then the others. Sent fluxes are read from the array `fine`,
@@ -196,7 +196,7 @@ class CoarseFineBoundary {
   std::int64_t coarse_begin_ = 0;
 
   DeviceTable<RestrictionTask> sent_restrictions_, own_restrictions_;  // own_: by fine slot
-  DeviceTable<OctantTask> octants_;
+  DeviceTable<OctantTask> octant_tasks_;
   std::unique_ptr<ExchangePlan> octant_plan_, face_plan_;
   SendBuffers octant_buffers_;
   DeviceArray<double> received_octants_, received_fluxes_;  // allocated during an exchange

@@ -101,7 +101,7 @@ NearbySwaps::NearbySwaps(Costs costs, const Owners& owners, int ranks, int ranks
 std::optional<Owners> NearbySwaps::reduce_below(double limit) const {
   Bins bins{costs_, first_, blocks_, load_};
   const int nodes = (ranks_ + per_node_ - 1) / per_node_;
-  std::int64_t may_leave = std::ssize(blocks_) / k_blocks_per_leaving;
+  std::int64_t remaining_departures = std::ssize(blocks_) / k_blocks_per_leaving;
   const auto consider_node = [&](int rank, int node, Bins::Swap& best) {
     if (node < 0 || node >= nodes) return;
     const int end = std::min((node + 1) * per_node_, ranks_);
@@ -119,8 +119,8 @@ std::optional<Owners> NearbySwaps::reduce_below(double limit) const {
     }
     if (best.partner < 0) return std::nullopt;
     const bool leaves_node = best.partner / per_node_ != node;
-    if (leaves_node) may_leave -= 2;
-    if (leaves_node && may_leave < 0) return std::nullopt;
+    if (leaves_node) remaining_departures -= 2;
+    if (leaves_node && remaining_departures < 0) return std::nullopt;
     bins.apply(rank, best);
   }
   Owners owners(blocks_.size());
