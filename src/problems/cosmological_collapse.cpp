@@ -60,7 +60,7 @@ class Pancake final : public Problem {
     schema.add("problem.collapse", collapse_,
                {.meaning = "Time of collapse of the pancake: a redshift such as \"z = 1\" or a "
                            "scale factor such as \"a = 0.5\""});
-    schema.add("problem.axis", along_, {.meaning = "Direction of the wave"});
+    schema.add("problem.axis", direction_, {.meaning = "Direction of the wave"});
     schema.add("problem.temperature", temperature_,
                {.unit = "K", .meaning = "Initial gas temperature", .above = 0.0});
     schema.add("problem.dark_matter", has_dark_matter_,
@@ -83,7 +83,7 @@ class Pancake final : public Problem {
           "cosmology.start is missing: set it to the redshift at which the run starts, such as \"z "
           "= 50\"");
     geometry_.emplace(setup.geometry);
-    axis_ = index_of(along_);
+    axis_ = index_of(direction_);
     size_ = geometry_->upper()[axis_] - geometry_->lower()[axis_];
     middle_ = geometry_->lower()[axis_] + 0.5 * size_;
     gas_fraction_ = !setup.hydro.enabled ? 0.0 : has_dark_matter_ ? o.omega_b / o.omega_m : 1.0;
@@ -157,7 +157,7 @@ class Pancake final : public Problem {
   }
 
   std::string collapse_ = "z = 1";
-  Axis along_ = Axis::x;
+  Axis direction_ = Axis::x;
   double temperature_ = 100.0;
   bool has_dark_matter_ = true;
   int per_cell_ = 1;

@@ -11,9 +11,9 @@ namespace octant::problems {
 
 namespace {
 
-constexpr int k_degree = 32;        // maximum degree of harmonics
-constexpr int k_radii = 512;        // intervals of radius
-constexpr int k_colatitudes = 128;  // polar angles of the stored tables
+constexpr int k_degree = 32;             // maximum degree of harmonics
+constexpr int k_radial_intervals = 512;  // intervals of radius
+constexpr int k_colatitudes = 128;       // polar angles of the stored tables
 
 InputError no_figure(const RotatingStar& star) {
   return InputError(
@@ -31,7 +31,7 @@ class RotatingIterate {
       : star_(star),
         G_(G),
         radius_(radius),
-        iterate_(harmonics_, k_radii, radius, 0.0, star.matter, star.mass, G) {
+        iterate_(harmonics_, k_radial_intervals, radius, 0.0, star.matter, star.mass, G) {
     iterate_.begin(radius, star.axis_ratio * radius, central);
   }
 
@@ -67,7 +67,7 @@ class RotatingIterate {
 
   // Returns the model after convergence. Throws InputError if the star is not bound.
   StarModel finished() const {
-    const double inner = radius_ * (1.0 - 2.0 / k_radii);
+    const double inner = radius_ * (1.0 - 2.0 / k_radial_intervals);
     if (at_pole_ - iterate_.potential(inner, 0.5 * M_PI, 0.0) + 0.5 * rotation2_ * inner * inner <=
         0.0)
       throw unbound();

@@ -24,7 +24,7 @@ class Riemann final : public Problem {
                 .meaning = "State on the right of the initial discontinuity (larger coordinates)"});
     schema.add("problem.position", position_,
                {.unit = "length", .meaning = "Position of the initial discontinuity"});
-    schema.add("problem.axis", along_,
+    schema.add("problem.axis", normal_,
                {.meaning = "Normal of the initial discontinuity, and direction of the velocities "
                            "in problem.left and problem.right"});
     schema.add("problem.velocity", velocity_,
@@ -32,7 +32,7 @@ class Riemann final : public Problem {
   }
 
   void prepare(const ProblemSetup& setup) override {
-    axis_ = index_of(along_);
+    axis_ = index_of(normal_);
     gamma_ = setup.hydro.gamma;
     below_ = gas_of("problem.left", left_);
     above_ = gas_of("problem.right", right_);
@@ -71,7 +71,7 @@ class Riemann final : public Problem {
   std::array<double, 3> left_{1.0, 0.0, 1.0}, right_{0.125, 0.0, 0.1};
   double position_ = 0.5;
   std::array<double, 3> velocity_{};
-  Axis along_ = Axis::x;
+  Axis normal_ = Axis::x;
 
   int axis_ = 0;
   double gamma_ = 1.4;

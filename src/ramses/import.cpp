@@ -317,7 +317,7 @@ class TreeReader {
   }
 
   void raise_cells() {
-    const std::int64_t raised = mesh_.communicator().sum(raise_unphysical_cells(simulation_));
+    const std::int64_t raised = mesh_.communicator().sum(apply_pressure_floor(simulation_));
     if (raised > 0)
       log::warn("{}: raised {} cells without positive internal energy to hydro.pressure_floor",
                 facts_.folder, raised);

@@ -100,7 +100,7 @@ void write_gas(AmrSimulation& simulation, int level, const ArrivedOcts& octs, bo
 // Raises cells without positive internal energy to the pressure floor: RAMSES applies its floor
 // when it reads cells, not when it writes them, so cold fast gas may have negative internal energy.
 // Returns the number of raised cells on this rank.
-std::int64_t raise_unphysical_cells(AmrSimulation& simulation);
+std::int64_t apply_pressure_floor(AmrSimulation& simulation);
 
 // --- particles and sinks (import_particles.cpp) --------------------------------------------------
 

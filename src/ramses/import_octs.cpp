@@ -337,7 +337,7 @@ void write_gas(AmrSimulation& simulation, int level, const ArrivedOcts& octs, bo
   else write_octs(mesh, level, octs, StorePrimitive{options.gas(), first_scalar, scalars});
 }
 
-std::int64_t raise_unphysical_cells(AmrSimulation& simulation) {
+std::int64_t apply_pressure_floor(AmrSimulation& simulation) {
   mesh::Mesh& mesh = simulation.mesh();
   std::int64_t raised = 0;
   for (int level = 0; level <= mesh.finest_level(); ++level) {
