@@ -151,8 +151,9 @@ std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double a
   if (!hydro.enabled) return {};
   auto all = refine.criteria(level, hydro, scales);
   if (refine.jeans > 0.0) {
-    // Jeans criterion dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho. For other gas the
-    // lower bound of rho c^2 / p replaces gamma, so that the Jeans length is resolved everywhere.
+    // Jeans criterion dx > c sqrt(pi / (G rho)) / n with n = refine.jeans and c^2 = gamma p / rho.
+    // For other equations of state, the lower bound of rho c^2 / p replaces gamma, so that the
+    // Jeans length is resolved everywhere.
     const double gamma = hydro.eos.smallest_exponent(hydro.gamma);
     const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
     all.push_back({hydro::RefinementKind::jeans, hydro::k_pressure,

@@ -127,8 +127,9 @@ void set_initial_gas(StepContext& context, int level, InitialPressures& pressure
   else options.problem->initial_level(mesh, level, store);
 }
 
-// Measures the scales of the gas in the leaf cells of all levels. They are 1 without gas, or for
-// gas without mass and energy. Collective.
+// Measures the scales of the gas in the leaf cells of all levels: the mean densities of mass and
+// total energy, each rounded to a power of two. They are 1 without gas, or for gas without mass and
+// energy. Collective.
 InitialScales measure_scales(const StepContext& context) {
   const hydro::HydroOptions& gas = context.options.hydro;
   const mesh::Mesh& mesh = context.mesh;

@@ -42,12 +42,12 @@ class Matter {
   // Deposits the particle masses on levels >= `coarsest`. Must be called after particles moved, and
   // for all levels after regridding. Collective: one reduction, or none after set_deposit_maxima().
   void update_density(int coarsest);
-  // Numbers of own particles whose maxima over all ranks the next deposit needs; see
+  // Local terms of the reduction before the next deposit; see
   // particles::Particles::deposit_reduction_terms().
   std::vector<double> deposit_reduction_terms() const {
     return particles::Particles::deposit_reduction_terms(kinds_);
   }
-  // Sets these maxima for the next deposit. Until then, particles may drift but neither change
+  // Sets the maxima of these terms over all ranks for the next deposit. Until then, particles may drift but neither change
   // their masses nor their levels.
   void set_deposit_maxima(std::span<const double> maxima) {
     deposit_maxima_.assign(maxima.begin(), maxima.end());

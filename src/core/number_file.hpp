@@ -17,16 +17,17 @@ struct NumberLine {
   std::vector<double> numbers;
 };
 
-// Throws InputError if the path is that of a pipe, a device or another file that is no regular file
-// or link to one: such a file could block the program, or be read only once. Paths that do not
-// exist are left to the caller.
+// Throws InputError if the path is that of a pipe, a device or a socket, which could block the
+// program or be read only once. Directories and missing paths are accepted; the caller must check
+// them.
 void reject_special_file(const std::string& path);
 
 // Function that returns the content of a text file; nothing if the file cannot be read. Runs pass
 // functions for which rank 0 alone opens the file (io/input_files.hpp).
 using TextReader = std::function<std::optional<std::string>(const std::string& path)>;
 
-// TextReader that opens the file on the calling rank. Throws InputError if it is no regular file.
+// TextReader that opens the file on the calling rank. Returns nothing for directories and missing
+// files. Throws InputError for pipes, devices and sockets.
 std::optional<std::string> read_text_file(const std::string& path);
 
 // Reads the lines of a file with numbers separated by blanks or commas; '#' begins a comment.

@@ -69,7 +69,7 @@ struct VelocityRows {
   const double *u, *v, *w, *v_south, *w_bottom, *w_bottom_north;
 };
 
-// Returns the transport of component 0, 1 or 2; `row` and `plane` are strides.
+// Returns the velocities that advect component 0, 1 or 2; `row` and `plane` are strides.
 KOKKOS_FORCEINLINE_FUNCTION AdvectingVelocities advecting_velocities(int component,
                                                                      const VelocityRows& r,
                                                                      std::ptrdiff_t row,

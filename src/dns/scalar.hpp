@@ -42,8 +42,8 @@ void declare(ParameterSchema& schema, ScalarOptions& options);
 
 // Returns the Helmholtz problem of the scalar with implicit diffusion along all axes.
 pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides);
-// Returns `factor` times the contribution of a side's value to the second derivative in adjacent
-// cells; 0 if this rank does not adjoin the side or no value is prescribed.
+// Returns `factor` times the contribution of the prescribed boundary value to the second derivative
+// in the cells at that side; 0 if this rank does not adjoin the side or no value is prescribed.
 double scalar_source(const Domain& domain, const ScalarSides& sides, int axis, int end,
                      double factor);
 

@@ -20,7 +20,8 @@ struct Swept {
   PatchMask<T> mask;
 
   // Rows of plane k with updated cells, within a depth of 2 (rows), rows that are read for them
-  // (near), and rows of a coarse plane from which they are interpolated (above).
+  // (near), rows of a coarse plane from which they are interpolated (above), and a bit for each
+  // pair of cells of a row whose cell of this parity is updated (unmasked).
   KOKKOS_FORCEINLINE_FUNCTION RowSet rows(int k) const {
     if constexpr (R != Reach::open) return mask.rows->of(k);
     return k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;

@@ -260,8 +260,9 @@ KOKKOS_FORCEINLINE_FUNCTION void conserve_angular_momentum(int spin, double coar
   }
 }
 
-// Interpolation as mesh::LimitedLinear, but where KeepsPositive leaves no slopes, children of cold
-// gas follow the velocity slopes.
+// Prolongation by mesh::LimitedLinear. Where the positivity limiter (KeepsPositive) sets all slopes
+// to zero, cells in smooth cold flow are interpolated linearly in density, and in velocity, entropy
+// and fractions per mass; other cells are constant.
 class FollowsMotion final : public mesh::Interpolation {
  public:
   explicit FollowsMotion(const HydroOptions& options)

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t k_max_per_call = std::size_t{1} << 30;  // the system's limit is 2 GiB
 
-int open_regular_file(const std::string& path) {
+int open_to_read(const std::string& path) {
   reject_special_file(path);
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
 }
@@ -34,7 +34,7 @@ int open_file(const std::string& path, PosixFile::Mode mode) {
   switch (mode) {
     case PosixFile::Mode::create: return create_own_file(path);
     case PosixFile::Mode::update: return open_own_file(path);
-    case PosixFile::Mode::read: return open_regular_file(path);
+    case PosixFile::Mode::read: return open_to_read(path);
   }
   return -1;
 }

@@ -218,7 +218,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
       });
 }
 
-// Numbers of own_deposit_reduction_terms(); those of the levels follow.
+// Indices of the terms in own_deposit_reduction_terms(); the flags of the levels follow.
 enum MassNumber { k_smallest, k_largest, k_invalid, k_count, k_levels };
 
 }  // namespace
@@ -233,7 +233,7 @@ std::vector<double> Particles::deposit_reduction_terms(std::span<const Particles
   return range;
 }
 
-// Numbers of this rank's particles, of which deposit_setup() needs the maxima over all ranks.
+// Returns this rank's terms; deposit_setup() requires their maxima over all ranks.
 std::vector<double> Particles::own_deposit_reduction_terms() const {
   MassRange range;
   for (const JoinedSets& sets : joined_levels()) range += range_of(sets);
@@ -313,8 +313,7 @@ void Particles::deposit(std::span<Particles> kinds, int coarsest) {
   deposit(kinds, coarsest, maxima);
 }
 
-// Removes the numbers of this kind from the front of the maxima of all kinds with mass, and returns
-// them.
+// Removes the maxima of this kind from the front of those of all kinds with mass, and returns them.
 std::span<const double> Particles::take_deposit_maxima(std::span<const double>& maxima) const {
   const std::size_t width = k_levels + 2 * levels_.size();
   const auto own = maxima.first(width);

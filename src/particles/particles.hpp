@@ -139,19 +139,22 @@ class Particles {
   // all mass of finer levels. Kinds without mass are skipped. Throws RunError if a mass is not a
   // positive, finite number. Collective: one reduction for all kinds, which share a mesh.
   static void deposit(std::span<Particles> kinds, int coarsest);
-  // As above without the reduction: `maxima` are the maxima over all ranks of deposit_reduction_terms(kinds),
-  // which drifts do not change. Collective.
+  // As above without the reduction: `maxima` are the maxima over all ranks of
+  // deposit_reduction_terms(kinds), which drifts do not change. Collective.
   static void deposit(std::span<Particles> kinds, int coarsest, std::span<const double> maxima);
-  // Numbers of own particles whose maxima over all ranks a deposit needs. Local.
+  // Local terms of the reduction before a deposit, for each kind with mass: minus the smallest mass
+  // and the largest mass of own particles, a flag for invalid masses, the number of particles, and
+  // two flags per level (any particles; any assigned to the coarser level). deposit() requires
+  // their maxima over all ranks. Local.
   static std::vector<double> deposit_reduction_terms(std::span<const Particles> kinds);
-  // Largest masses by kind, from the maxima over all ranks of deposit_reduction_terms(kinds); 0 without
-  // particles or mass. Local.
+  // Largest masses by kind, from the maxima over all ranks of deposit_reduction_terms(kinds); 0
+  // without particles or mass. Local.
   static std::vector<double> largest_masses(std::span<const Particles> kinds,
                                             std::span<const double> maxima);
   // Adds a level's density, from the last deposit, to own blocks.
   void add_density(int level, const mesh::BlockField& density) const;
-  // Adds the density of all particles to the base level's own blocks, with clouds of the size of a
-  // base cell for all levels. The domain must be periodic, and all levels at the same time.
+  // Adds the density of all particles to the base level's own blocks, deposited with cloud-in-cell
+  // kernels one base cell wide. Requires a periodic domain and all levels at the same time.
   // Collective.
   void add_base_clouds(const mesh::BlockField& density) const;
   // Mass in each cell of own blocks, [slot][cell], in units of quantum(level).
@@ -361,13 +364,14 @@ class Particles {
     double quantum;
     std::vector<bool> has_particles, uses_coarser_level;
   };
+  // Terms of this kind in deposit_reduction_terms(). Local.
   std::vector<double> own_deposit_reduction_terms() const;
   std::span<const double> take_deposit_maxima(std::span<const double>& maxima) const;
   DepositSetup deposit_setup(std::span<const double> maxima) const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
-  void deposit_masses(int coarsest, const DepositSetup& scales);
+  void deposit_masses(int coarsest, const DepositSetup& setup);
   void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 

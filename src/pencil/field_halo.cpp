@@ -17,7 +17,8 @@ HaloPieces::HaloPieces(const Communicator& ranks, bool periodic) {
   for (int other = 0; other < size; ++other) {
     if (other != neighbour[0] && other != neighbour[1]) continue;
     std::int64_t pieces = 0;
-    // The upper end of this rank fills the lower ghosts of the neighbour above; its piece is first.
+    // If one rank is the neighbour at both ends, the message contains the piece from this rank's
+    // upper end first, because the receiver fills its lower ghosts first.
     for (const int end : {1, 0})
       if (neighbour[end] == other) send_ends.push_back(end), ++pieces;
     for (const int end : {0, 1})

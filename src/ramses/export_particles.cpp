@@ -200,7 +200,8 @@ void RamsesParticleWriter::for_columns(const DomainOcts& octs, const PutColumn& 
         way.ranks.push_back(d - octs.first());
       }
   }
-  // Returns the received values of a column; `read` returns those of some particles of a family.
+  // Sends a column of the particles to the ranks of their domains and returns the received values.
+  // `read` returns the values of the column for given particles of a family.
   const auto exchange_values = [&](const auto& read) {
     decltype(read(families_[0], Indices())) own;
     for (std::size_t f = 0; f < families_.size(); ++f) {

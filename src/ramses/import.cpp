@@ -319,8 +319,10 @@ class TreeReader {
   void raise_cells() {
     const std::int64_t raised = mesh_.communicator().sum(apply_pressure_floor(simulation_));
     if (raised > 0)
-      log::warn("{}: raised {} cells without positive internal energy to hydro.pressure_floor",
-                facts_.folder, raised);
+      log::warn(
+          "{}: raised the pressure of {} cells without positive total energy to "
+          "hydro.pressure_floor, or to 1e-14 of their kinetic energy density",
+          facts_.folder, raised);
   }
 
   void report() const {

@@ -97,9 +97,10 @@ class OctDelivery {
 // Stores the variables of received octs in the blocks of a level.
 void write_gas(AmrSimulation& simulation, int level, const ArrivedOcts& octs, bool is_conserved);
 
-// Raises cells without positive internal energy to the pressure floor: RAMSES applies its floor
-// when it reads cells, not when it writes them, so cold fast gas may have negative internal energy.
-// Returns the number of raised cells on this rank.
+// Sets the pressure of cells whose total energy is not positive to the pressure floor, or to 1e-14
+// of the kinetic energy density if that is larger. RAMSES applies its floor when it reads cells, so
+// its files may contain such cells. Negative internal energies with positive total energy are kept.
+// Returns the number of changed cells on this rank.
 std::int64_t apply_pressure_floor(AmrSimulation& simulation);
 
 // --- particles and sinks (import_particles.cpp) --------------------------------------------------

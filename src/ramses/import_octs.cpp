@@ -303,15 +303,15 @@ void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Stor
       });
 }
 
-constexpr double k_min_share = 1e-14;  // smallest pressure / density of kinetic energy
+constexpr double k_min_share = 1e-14;  // smallest pressure / kinetic energy density
 
-// Sets the pressure of cells without positive internal energy to the pressure floor, or to
-// k_min_share of their kinetic energy density if that is larger (the floor may be set only after
-// all gas is read).
+// Sets the pressure of the given cells, whose total energy is not positive, to the pressure floor,
+// or to k_min_share of their kinetic energy density if that is larger. All gas must have been read,
+// because the floor may depend on it.
 void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
                     const std::vector<mesh::Cell>& cells) {
   if (cells.empty()) return;
-  const auto broken = mesh::to_device("cells without energy", cells);
+  const auto broken = mesh::to_device("cells without positive energy", cells);
   const hydro::Gas gas = options.gas();
   const mesh::BlockLayout layout = mesh.layout();
   double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);

@@ -476,7 +476,7 @@ def test_cold_gas_without_energy_is_raised_to_the_floor(tmp_path: Path) -> None:
     text = parameters(source, 2)
     one = run_well(tmp_path / "one", text, NOTHING_MORE, restart=folder)
     other = run_well(tmp_path / "other", text, NOTHING_MORE, restart=folder, ranks=3)
-    assert "without positive internal energy to hydro.pressure_floor" in one.text
+    assert "cells without positive total energy to hydro.pressure_floor" in one.text
     assert bits(one.last_snapshot) == bits(other.last_snapshot)
     pressure = leaf_cells(one.last_snapshot)["pressure"]
     assert pressure.min() > 0.0

@@ -130,7 +130,8 @@ struct JetLoading : GasRemoval {
                                     double* terms) const {
     terms[0] = cell.volume;
   }
-  // Returns whether the radius contains a cell, and sets blast.any to it.
+  // Returns true if any cell centre lies within the radius of the event, and stores this in
+  // blast.any.
   bool finish(const Event&, const double* totals, Blast& blast) const {
     return blast.any = totals[0] > 0.0;
   }

@@ -9,7 +9,7 @@ namespace octant::subgrid::ionization {
 
 namespace {
 
-// Photons of one or several particles in a cell.
+// Photons emitted by the particles in a cell.
 struct CellEmission {
   std::int64_t cell;
   double photons[k_source_groups];

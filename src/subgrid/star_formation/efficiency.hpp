@@ -143,7 +143,7 @@ constexpr auto names_of(Model) {
   return std::array{"schmidt", "multi_freefall_km", "multi_freefall_pn", "padoan", "hopkins",
                     "virial",  "pressure_law"};
 }
-// True for models that require the gradients of velocity and density.
+// True for models that require the velocity gradient and the Laplacian of the density.
 constexpr bool depends_on_turbulence(Model model) {
   return model != Model::schmidt && model != Model::pressure_law;
 }
