@@ -18,6 +18,7 @@
 #include "run/run_files.hpp"
 #include "run/run_folder.hpp"
 #include "run/timers.hpp"
+#include "run/watchdog.hpp"
 
 namespace octant {
 
@@ -34,6 +35,8 @@ class Run::Loop {
     const bool restart = !request.restart.empty();
     communicator_.collective_try(
         [&] { log::start(communicator_.rank(), communicator_.is_root() ? file("log.txt") : ""); });
+    if (settings_.run.watchdog > 0.0)
+      watchdog_ = std::make_unique<Watchdog>(settings_.run.watchdog, communicator_.rank());
     const Machine machine = machine_of(communicator_);
     begin_telemetry(restart, machine);
     model_.log_start();
@@ -43,11 +46,29 @@ class Run::Loop {
     start_time_ = restart ? std::min(0.0, model_.time()) : model_.time();
     write_parameters();
     history_.emplace(model_, folder_.path(), earlier_history_);
+    if (watchdog_) watchdog_->pause();
   }
+
+  // Lets the watchdog, if there is one, watch until the end of the scope.
+  class Watched {
+   public:
+    explicit Watched(Watchdog* watchdog) : watchdog_(watchdog) {
+      if (watchdog_) watchdog_->resume();
+    }
+    ~Watched() {
+      if (watchdog_) watchdog_->pause();
+    }
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+
+   private:
+    Watchdog* watchdog_;
+  };
 
   // Runs an action that may fail. A failure is logged with instructions to continue the run.
   template <class Action>
   auto explained(const Action& action) {
+    const Watched watched(watchdog_.get());
     try {
       return action();
     } catch (const RunError&) {
@@ -173,6 +194,7 @@ class Run::Loop {
       log::warn("{}; the run continues without telemetry", error.what());
       recording_->stop();
       recording_ = nullptr;
+      if (watchdog_) watchdog_->observe(nullptr);
     }
   }
 
@@ -193,6 +215,10 @@ class Run::Loop {
 
   void coarse_step(double latest) {
     with_recorder([&](auto& recorder) { recorder.begin_step(model_.step_count()); });
+    if (watchdog_) {
+      watchdog_->observe(Observer::current());
+      watchdog_->set_step(model_.step_count());
+    }
     Clock clock;
     const double share = progress_fraction();
     telemetry::StepFacts attributes{.time = model_.time()};
@@ -386,6 +412,7 @@ class Run::Loop {
   double last_checkpoint_seconds_ = 0.0;
   std::unique_ptr<telemetry::Recorder> recorder_;
   telemetry::Recorder* recording_ = nullptr;  // null: nothing is recorded
+  std::unique_ptr<Watchdog> watchdog_;        // null without run.watchdog
 };
 
 ModelKind model_of(const RunRequest& request, const Communicator& communicator) {

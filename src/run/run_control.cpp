@@ -145,6 +145,12 @@ void declare(ParameterSchema& schema, RunOptions& o) {
        .meaning =
            "Safety margin: time before run.walltime at which the run writes a checkpoint and stops",
        .min = 0});
+  schema.add("run.watchdog", o.watchdog,
+             {.unit = "s",
+              .meaning = "Longest time without any begun or completed task of a rank, after which "
+                         "the run ends with a message that names the rank and its task; must "
+                         "exceed the longest task, such as writing a checkpoint; 0: no limit",
+              .min = 0});
   schema.add(
       "run.control_file", o.control_file,
       {.meaning =

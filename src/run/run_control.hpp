@@ -43,6 +43,7 @@ class StopSignals {
 struct RunOptions {
   double walltime = 0.0;
   double walltime_margin = 60.0;
+  double watchdog = 0.0;
   std::string control_file = "control.toml";
 };
 

@@ -41,8 +41,9 @@ Recorder::Recorder(const TelemetryOptions& options, const RunFacts& attributes, 
 Recorder::~Recorder() { stop(); }
 
 void Recorder::stop() {
-  if (Observer::current() != this) return;
-  Observer::set_current(nullptr);
+  if (!is_observing_) return;
+  is_observing_ = false;
+  if (Observer::current() == this) Observer::set_current(nullptr);
   watch_kernels(nullptr);
 }
 
@@ -51,6 +52,7 @@ void Recorder::begin_step(std::int64_t step) {
   if (step_is_open_) end_step(begun);
   else watch_kernels(this);
   Observer::set_current(this);
+  is_observing_ = true;
   step_ = step;
   step_start_ = begun;
   step_cpu_ = process_cpu_ns();

@@ -126,7 +126,7 @@ class Recorder final : public Observer {
   std::uint64_t sampling_ = 0;         // state of a linear congruential generator
   int detailed_steps_ = 0;             // number of steps still to record in detail, by the trigger
   std::size_t detailed_launches_ = 0;  // in this window
-  bool detailed_ = false, step_is_open_ = false, kernel_is_open_ = false;
+  bool is_observing_ = false, detailed_ = false, step_is_open_ = false, kernel_is_open_ = false;
   double window_seconds_ = 0.0;
 };
 

@@ -76,20 +76,27 @@ class MeshFixture {
     }
   }
 
-  // Flags each octant of each block with the given probability, by a hash of the block's key.
+  // Flags of a block's octants, each set with the given probability by a hash of the block's key.
+  // Most of them are those of own octants; some are of the neighbours', as those near an edge.
+  static std::uint64_t random_flag(int round, int level, Key key, double probability) {
+    std::uint64_t flag = 0;
+    for (int bit = 0; bit < 64; ++bit) {
+      const bool own = (bit & 3) % 3 != 0 && (bit >> 2 & 3) % 3 != 0 && (bit >> 4) % 3 != 0;
+      const double chance = own ? probability : 0.02 * probability;
+      if (RandomStream(round, 16 * static_cast<std::uint64_t>(key) + level, 0).uniform(bit) <
+          chance)
+        flag |= std::uint64_t{1} << bit;
+    }
+    return flag;
+  }
+
+  // Random flags of all own blocks.
   FlagMasks random_flags(int round, double probability) {
     FlagMasks flags(mesh.geometry().max_level() + 1);
     for (int l = 0; l <= mesh.geometry().max_level(); ++l) {
       flags[l].assign(mesh.blocks(l).slots(), 0);
       for (const int slot : mesh.blocks(l).own())
-        for (int bit = 0; bit < 64; ++bit) {
-          const auto key = static_cast<std::uint64_t>(mesh.blocks(l).key(slot));
-          // Most flags point at own octants; some at the neighbours', as those near an edge do.
-          const bool own = (bit & 3) % 3 != 0 && (bit >> 2 & 3) % 3 != 0 && (bit >> 4) % 3 != 0;
-          const double chance = own ? probability : 0.02 * probability;
-          if (RandomStream(round, 16 * key + l, 0).uniform(bit) < chance)
-            flags[l][slot] |= std::uint64_t{1} << bit;
-        }
+        flags[l][slot] = random_flag(round, l, mesh.blocks(l).key(slot), probability);
     }
     return flags;
   }
