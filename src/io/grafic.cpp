@@ -76,7 +76,7 @@ void check_numbers(const std::string& path, const GraficHeader& header) {
   if (std::min({nx, ny, nz}) < 1)
     throw InputError("'{}': invalid grid of {} x {} x {} cells", path, nx, ny, nz);
   // Larger records have no valid markers.
-  if (plane_bytes(header) > std::int64_t{INT32_MAX})
+  if (header.plane_cells() > INT32_MAX / static_cast<std::int64_t>(sizeof(float)))
     throw InputError("'{}': planes of {} x {} cells are too large for grafic2", path, nx, ny);
   for (const float positive : {header.spacing, header.scale_factor, header.hubble})
     if (!(positive > 0.0F) || !std::isfinite(positive))
