@@ -250,8 +250,8 @@ std::string missing_bytes(hid_t dataset, haddr_t offset) {
   H5Fget_filesize(file, &length);
   const hsize_t bytes = H5Dget_storage_size(dataset);
   if (offset <= length && bytes <= length - offset) return "";
-  return fmt::format("the dataset has {} bytes from byte {} on, but the file ends at byte {}", bytes,
-                     offset, length);
+  return fmt::format("the dataset has {} bytes from byte {} on, but the file ends at byte {}",
+                     bytes, offset, length);
 }
 
 void describe_dataset(hid_t dataset, StoredObject& object) {

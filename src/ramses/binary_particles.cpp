@@ -30,8 +30,8 @@ void read_column(FortranFile& file, const std::string& field, std::size_t before
   if (field.starts_with("position_") || field.starts_with("velocity_")) {
     const std::size_t axis = std::string_view("xyz").find(field.back());
     if (axis == std::string_view::npos || field.size() != std::string_view("velocity_x").size())
-      file.refuse(what, fmt::format("the column {} is unknown; expected the component x, y or z",
-                                    field));
+      file.refuse(what,
+                  fmt::format("the column {} is unknown; expected the component x, y or z", field));
     auto& vectors = field.starts_with("position_") ? all.position : all.velocity;
     const auto values = file.reals(what, count);
     vectors.resize(before + count);

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <span>
+#include <sstream>
 #include <vector>
 
 #include <hdf5.h>
@@ -116,11 +116,11 @@ struct Typed {
     return H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
   }
   hid_t type(std::size_t text_bytes) const {
-    const hid_t type = H5Tcopy(letter == 'i'   ? H5T_STD_I32LE
-                               : letter == 'q' ? H5T_STD_I64LE
-                               : letter == 'u' ? H5T_STD_U64LE
-                               : letter == 'c' ? H5T_STD_U8LE
-                               : letter == 'f' ? H5T_IEEE_F32LE
+    const hid_t type = H5Tcopy(letter == 'i'                    ? H5T_STD_I32LE
+                               : letter == 'q'                  ? H5T_STD_I64LE
+                               : letter == 'u'                  ? H5T_STD_U64LE
+                               : letter == 'c'                  ? H5T_STD_U8LE
+                               : letter == 'f'                  ? H5T_IEEE_F32LE
                                : letter == 's' || letter == 't' ? H5T_C_S1
                                                                 : H5T_IEEE_F64LE);
     if (letter == 's') H5Tset_size(type, H5T_VARIABLE);
@@ -161,8 +161,7 @@ class Hdf5Text {
     if (words[0] == "link") H5Lcreate_soft(words[2].c_str(), file_, words[1].c_str(), links_, 0);
     if (words[0] == "data") add_data(words[1], Typed(words[2]), {words.begin() + 3, words.end()});
     if (words[0] == "attr" && words.size() > 3)
-      add_attribute(words[1], words[2], Typed(words[3]), line,
-                    {words.begin() + 4, words.end()});
+      add_attribute(words[1], words[2], Typed(words[3]), line, {words.begin() + 4, words.end()});
   }
 
  private:
@@ -227,7 +226,9 @@ std::string checksums_of(const Words& lines) {
     if (line.starts_with("sum ")) table += line.substr(4) + "\n";
   if (table.empty()) return "";
   sums.assign(4 * static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')), '\0');
-  const auto crc_of = [](const std::string& text) { return crc32c(std::as_bytes(std::span(text))); };
+  const auto crc_of = [](const std::string& text) {
+    return crc32c(std::as_bytes(std::span(text)));
+  };
   append(footer, static_cast<std::int64_t>(sums.size() / 4));
   append(footer, static_cast<std::int64_t>(table.size()));
   append(footer, std::uint32_t{0});
@@ -316,8 +317,13 @@ void write_files(std::string_view text) {
       content.push_back(line);
       continue;
     }
-    finish();
     const Words words = words_of(line);
+    if (words[0] == "%long" && words.size() == 3) {
+      const long long length = std::clamp(integer_of(words[1]), 0LL, 1LL << 18);
+      content.emplace_back(static_cast<std::size_t>(length), words[2][0]);
+      continue;
+    }
+    finish();
     kind = words[0];
     name = words.size() > 1 ? words[1] : "";
     std::erase(name, '\0');

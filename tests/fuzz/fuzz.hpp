@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/error.hpp"
+
 namespace octant::fuzz {
 
 // Function that reads one input.
@@ -19,11 +21,22 @@ enum class Form { text, files, binary };
 bool add_target(const char* name, Form form, Read* read);
 
 // Defines a target: OCTANT_FUZZ(grafic, files) { ...; }, which reads `input`.
-#define OCTANT_FUZZ(name, form)                                                      \
-  static void read_##name(std::string_view input);                                   \
-  static const bool k_##name =                                                       \
-      ::octant::fuzz::add_target(#name, ::octant::fuzz::Form::form, read_##name);    \
+#define OCTANT_FUZZ(name, form)                                                   \
+  static void read_##name(std::string_view input);                                \
+  static const bool k_##name =                                                    \
+      ::octant::fuzz::add_target(#name, ::octant::fuzz::Form::form, read_##name); \
   static void read_##name([[maybe_unused]] std::string_view input)
+
+// Calls a function that may refuse the input; the target continues. Returns false if it does.
+template <class Step>
+bool attempt(const Step& step) {
+  try {
+    step();
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
 
 // Folder of this process in memory, for files of the input.
 const std::string& folder();
@@ -35,7 +48,8 @@ void clear_folder();
 // Writes the files that a text describes, below folder(). A line "%KIND NAME" begins each file;
 // lines that are not valid are ignored.
 //
-//   %text NAME      the following lines are the file
+//   %text NAME      the following lines are the file; "%long COUNT C" adds a line of so many
+//                   characters C
 //   %records NAME   each line is a Fortran record: numbers after the letter of their type (i int32,
 //                   q int64, f float32, d float64, c int8), "t TEXT", "n COUNT" for repetitions of
 //                   the last number, "m LENGTH" for a false leading marker

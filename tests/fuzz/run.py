@@ -18,7 +18,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SEEDS = Path(__file__).parent / "corpus"
+from seeds import write_all
+
 DICTIONARY = Path(__file__).parent / "words.dict"
 LIMITS = (
     "-rss_limit_mb=2048",
@@ -42,23 +43,24 @@ class Result:
 
 def run_target(program: Path, name: str, options: argparse.Namespace) -> Result:
     """Run a target until its number of inputs, its time or a fault."""
-    corpus = options.corpus / name
+    corpus = options.corpus / name / "inputs"
     corpus.mkdir(parents=True, exist_ok=True)
     command = [str(program), f"-runs={options.inputs}", f"-max_total_time={options.seconds}",
-               *LIMITS, f"-artifact_prefix={options.corpus}/{name}-", f"-dict={DICTIONARY}",
-               f"-seed={options.seed}", str(corpus), str(SEEDS / name)]  # fmt: skip
+               *LIMITS, f"-artifact_prefix={corpus.parent}/", f"-dict={DICTIONARY}",
+               f"-seed={options.seed}", str(corpus), f"{options.corpus}/seeds/{name}"]  # fmt: skip
     settings = {
         "FUZZ_TARGET": name,
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "OMP_NUM_THREADS": "1",
+        "TMPDIR": str(corpus.parent),  # of MPI: processes without a daemon may share no folder
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_ess_singleton_isolated": "1",  # without a daemon
         "OMPI_MCA_opal_signal": "",  # signals are those of libFuzzer
     }
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    log = options.corpus / f"{name}.log"
+    log = corpus.parent / "log"
     with log.open("w") as output:
         code = subprocess.run(command, env={**os.environ, **settings}, check=False,
                               stdout=subprocess.DEVNULL, stderr=output).returncode  # fmt: skip
@@ -108,11 +110,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_intermixed_args()
     options.corpus = options.corpus.resolve()
-    options.corpus.mkdir(parents=True, exist_ok=True)
+    seeds = options.corpus / "seeds"
+    write_all(seeds)
     print(f"{'target':14} {'inputs':>9} {'cpu [s]':>8} " + " ".join(f"{p:>8}" for p in POINTS)
           + f" {'edges':>8}  fault")  # fmt: skip
     faults = 0
-    for name in options.targets or sorted(path.name for path in SEEDS.iterdir()):
+    for name in options.targets or sorted(path.name for path in seeds.iterdir()):
         result = run_target(options.program.resolve(), name, options)
         print(row(name, result), flush=True)
         faults += bool(result.fault)

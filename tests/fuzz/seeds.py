@@ -1,14 +1,17 @@
-"""Write the seeds of the fuzz targets that are texts: tests/fuzz/corpus/TARGET/NAME.
+"""Write the seeds of the fuzz targets: FOLDER/TARGET/NAME.
 
-python3 tests/fuzz/seeds.py
+python3 tests/fuzz/seeds.py FOLDER
 
-The seeds are small and valid, so that mutations of them reach the last checks of each reader.
-parquet/table is a file of telemetry::write_parquet().
+The seeds are small and valid, so that mutations of them reach the last checks of each reader. Those
+named refused_* are inputs that found faults, or would have; the readers must refuse them. The files
+in parquet/ were written by telemetry::write_parquet().
 """
 
+import shutil
+import sys
 from pathlib import Path
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = Path()
 INFO = {"ncpu": 1, "ndim": 3, "levelmin": 1, "levelmax": 2, "nstep_coarse": 4, "boxlen": 1.0,
         "time": 0.5, "aexp": 1.0, "H0": 1.0, "omega_m": 1.0, "omega_l": 0.0, "omega_k": 0.0,
         "omega_b": 0.045, "unit_l": 1.0, "unit_d": 1.0, "unit_t": 1.0}  # fmt: skip
@@ -29,7 +32,8 @@ def tree(ncpu: int) -> str:
     lists = " ".join(["1"] + ["0"] * (ncpu - 1))
     lines = [f"i {ncpu}", "i 3", "i 1 1 1", "i 2", "i 9", "i 0", "i 2", "d 1", "i 1 1 1", "d 1",
              "d 1", "d 0.5", "d 0.1 0.1", "d 0.1 0.05", *["i 0"] * 5, "i 0", "i 0",
-             f"i {lists} {lists}", "i 0", "i 0", "t hilbert", "d 0 1", "i 1", "i 0", "i 1"]  # fmt: skip
+             f"i {lists} {lists}", "i 0", "i 0", "t hilbert", "d 0 1", "i 1", "i 0",
+             "i 1"]  # fmt: skip
     for centre, son in ((0.5, 2), (0.25, 0)):
         lines += ["i 1", "i 0", "i 0", *[f"d {centre}"] * 3, "i 0", *["i 0"] * 6]
         lines += [f"i {son}", *["i 0"] * 7, *["i 1"] * 8, *["i 0"] * 8]
@@ -105,7 +109,8 @@ def curamses() -> None:
     lines += [f"{n + 1}, {gas}, d" for n, gas in enumerate(GAS)]
     lines += ["%hdf5 output_00001/data_00001.h5", "group /header"]
     for name, value in (("ncpu", 1), ("ndim", 3), ("levelmin", 1), ("nstep_coarse", 4),
-                        ("nlevelmax", 2), ("nvar", 5), ("nx", 1), ("ny", 1), ("nz", 1)):  # fmt: skip
+                        ("nlevelmax", 2), ("nvar", 5), ("nx", 1), ("ny", 1),
+                        ("nz", 1)):  # fmt: skip
         lines.append(f"attr /header {name} i[1] {value}")
     for name in ("boxlen", "time", "aexp", "H0", "omega_m", "omega_l", "omega_k", "omega_b"):
         lines.append(f"attr /header {name.lower()} d[1] {INFO[name]}")
@@ -133,7 +138,7 @@ def grafic() -> None:
         for field in ("ic_deltab", "ic_velcx", "ic_velcy", "ic_velcz", "ic_refmap"):
             text += f"%records level_{level:03d}/{field}\n"
             text += f"i {cells} {cells} {cells} f {spacing} {offset} {offset} {offset}"
-            text += " 0.02 0.3 0.7 70\n" + "f 0.1 0.2 0.3 0.4\n" * cells
+            text += " 0.02 0.3 0.7 70\n" + "f 0.1 0.2 0.3 0.4 n 13\n" * cells
     write("grafic", "two_levels", text)
 
 
@@ -141,18 +146,20 @@ def checkpoint() -> None:
     """Write a checkpoint of a mesh of two blocks per axis, one octant of which is refined."""
     lines = ["%hdf5 file.h5", "group /header", "attr /header kind s checkpoint"]
     for name, value in (("format_version", 1), ("step", 4), ("next_snapshot", 1),
-                        ("next_checkpoint", 2), ("next_cutout", 1), ("finest_level", 1)):  # fmt: skip
+                        ("next_checkpoint", 2), ("next_cutout", 1),
+                        ("finest_level", 1)):  # fmt: skip
         lines.append(f"attr /header {name} q {value}")
-    for name in ("time", "last_snapshot_time", "last_cutout_time", "unit_length", "unit_mass"):
-        lines.append(f"attr /header {name} d 0.5")
+    reals = ("time", "last_snapshot_time", "last_cutout_time", "unit_length", "unit_mass")
+    lines += [f"attr /header {name} d 0.5" for name in reals]
     lines += [f"attr /header {name} s text" for name in ("model", "problem", "version")]
-    lines += ["attr /header git_revision t 0123456", "attr /header data_files s problem.path = '1'"]
+    lines.append("attr /header git_revision t 0123456")
+    lines.append("attr /header data_files s problem.path = '1'")
     lines.append("attr /header parameters s [mesh]\\nmax_level = 3\\n[hydro]\\ngamma = 1.4\\n")
-    origins = " ".join(f"{n & 1}/2 {n >> 1 & 1}/2 {n >> 2}/2" for n in range(8))
+    origins = " ".join(f"{(n & 1) / 2} {(n >> 1 & 1) / 2} {(n >> 2) / 2}" for n in range(8))
     for level, count, keys, refined, at in (
-        (0, 8, "0 1 2 3 4 5 6 7", "1 0 0 0 0 0 0 0", origins.replace("1/2", "0.5").replace("0/2", "0")),
+        (0, 8, "0 1 2 3 4 5 6 7", "1 0 0 0 0 0 0 0", origins),
         (1, 1, "0", "0", "0 0 0"),
-    ):  # fmt: skip
+    ):
         group = f"/mesh/level_{level}"
         lines += [f"data {group}/key u[{count}] {keys}", f"data {group}/owner i[{count}] 0"]
         lines += [f"data {group}/refined c[{count}] {refined}"]
@@ -161,10 +168,15 @@ def checkpoint() -> None:
     lines += ["data /particles/dark/id u[2] 1 2", "data /particles/dark/position d[2,3] 0.5"]
     lines += ["attr /particles/dark used_ids q 2", "attr /particles/dark outflow d[4] 0"]
     write("checkpoint", "two_levels", "\n".join(lines) + "\n")
-    few = ["%hdf5 file.h5", "attr / Octant t text", "attr / bounds d[2] 0 1", "data /a/x d[4,2] 1 2"]
+    few = [
+        "%hdf5 file.h5",
+        "attr / Octant t text",
+        "attr / bounds d[2] 0 1",
+        "data /a/x d[4,2] 1 2",
+    ]
     few += ["attr /a/x units s cm", "data /a/n i[3] 7", "link /b /a/x", "data /large d[999999,9]"]
     write("hdf5", "small", "\n".join([*few, "patch 3000 0"]) + "\n")
-    write("hdf5", "checksums", "\n".join([*few, "sum 2048 4 16 /a/x"]) + "\n")
+    write("hdf5", "refused_checksums", "\n".join([*few, "sum 2048 4 16 /a/x"]) + "\n")
 
 
 def initial() -> None:
@@ -187,7 +199,9 @@ def tables() -> None:
     """Write tables of the formats that are text and HDF5."""
     opacity = "".join(f"1e-{9 - n} {t} 0.4 0.3\n" for n in range(2) for t in (10, 100))
     write("text_tables", "opacity", "# density, temperature, means\n" + opacity)
-    write("text_tables", "stars", "".join(f"{z} {t} 1e47,2e46\n" for z in (0, 0.02) for t in (0, 5)))
+    write(
+        "text_tables", "stars", "".join(f"{z} {t} 1e47,2e46\n" for z in (0, 0.02) for t in (0, 5))
+    )
     write("text_tables", "function", "0 1\n0.5, 2\n1 -1e3 # end\n")
     axis = [10.0 ** (n / 2) for n in range(8)]
     lines = ["%hdf5 file.h5", "attr / format s octant equation of state", "attr / version q 1"]
@@ -257,6 +271,66 @@ min(twice, max(x, 0.5), sqrt(abs(y))) * 1e-3
           'checkpoint_interval = "1 h"\n')  # fmt: skip
 
 
-if __name__ == "__main__":
-    for make in (ramses, curamses, grafic, checkpoint, initial, tables, texts):
+def changed(target: str, valid: str, name: str, *changes: tuple[str, str]) -> None:
+    """Write a valid seed with some texts replaced."""
+    text = (CORPUS / target / valid).read_text()
+    for old, new in changes:
+        if old not in text:
+            raise ValueError(f"{target}/{valid} does not contain {old!r}")
+        text = text.replace(old, new, 1)
+    write(target, name, text)
+
+
+def refused(target: str, valid: str, name: str, *changes: tuple[str, str]) -> None:
+    """Write a valid seed with some texts replaced, which readers must refuse."""
+    changed(target, valid, f"refused_{name}", *changes)
+
+
+def faults() -> None:
+    """Write inputs that found faults of the readers; see docs/developer/quality.md."""
+    refused("ramses", "one", "number_of_domains", ("ncpu        = 1", "ncpu = 4294967297"))
+    changed("ramses", "one", "long_line_of_header", ("# Family", "%long 200000 x\n# Family"))
+    refused("ramses", "one", "long_line_of_columns", ("# version", "%long 200000 #\n# version"))
+    refused("ramses", "one", "component", ("position_x", "position_q"))
+    refused("ramses", "one", "column_twice", ("3, velocity_y", "3, velocity_x"))
+    refused("ramses", "old", "no_identity", ("mass iord", "mass"))
+    refused("ramses", "old", "field_twice", ("pos vel", "pos pos"))
+    refused("ramses", "one", "sink", ("1,0.5,0.25", "1e300,0.5,0.25"))
+    refused("ramses", "one", "octs", ("i 1 1\n", "q 1 1000000000000\n"))
+    refused("ramses", "one", "octs_overflow", ("i 1 1\n", "q 1 4611686018427387904\n"))
+    shape = ("xsink_1 d[1]", "xsink_1 d[1,99]")
+    refused("curamses", "output", "shape_of_sinks", shape)
+    refused("curamses", "output", "shape_of_births", ("birth_epoch d[2]", "birth_epoch d[2,9]"))
+    refused("curamses", "output", "levels", ("nlevelmax i[1] 2", "nlevelmax q[1] 900000000"))
+    refused("curamses", "output", "variables", ("nvar i[1] 5", "nvar i[1] 100000"),
+            ("nvar i[1] 100000", "nvar i[1] 1000000"))  # fmt: skip
+    refused("grafic", "two_levels", "offset", ("f 1.0 0.0", "f 1.0 nan"))
+    refused("grafic", "two_levels", "level", ("level_003/ic_deltab", "level_3/ic_deltab"))
+    refused("grafic", "two_levels", "large_planes", ("i 4 4 4", "i 2147483647 2147483647 4"))
+    large = "data /large d[999999999999,9999]"
+    refused("hdf5_tables", "gas", "large", ("data /density d[8]", "data /density d[999999999999]"))
+    refused("checkpoint", "two_levels", "large", ("refined c[8]", "refined c[999999999999]"))
+    refused("initial", "two_grids", "large", ("density d[4,4,4]", "density d[9999999,9999,9999]"))
+    refused("initial", "two_grids", "cells", ("upper d[3] 1\ndata", "upper d[3] 1e-300\ndata"))
+    write("hdf5", "large", f"%hdf5 file.h5\n{large}\n")
+    times = ("Temperature d[3] 10 1e4 1e8", "Temperature d[3] 10 1e8 1e8")
+    refused("hdf5_tables", "cooling", "temperatures", times, ("/UVBRates/z", "/z"))
+    equal = ("Parameter1 d[2] -4 4", "Parameter1 d[2] 4 4")
+    refused("hdf5_tables", "cooling", "densities", equal, ("/UVBRates/z", "/z"))
+    short = ("k24 d[2]", "k24 d[1]")
+    refused("hdf5_tables", "equilibrium", "background", short)
+    write("expressions", "refused_null", "3 \0(\n")
+
+
+def write_all(folder: Path) -> None:
+    """Write all seeds, and remove older ones."""
+    global CORPUS
+    CORPUS = folder
+    shutil.rmtree(folder, ignore_errors=True)
+    for make in (ramses, curamses, grafic, checkpoint, initial, tables, texts, faults):
         make()
+    shutil.copytree(Path(__file__).parent / "parquet", folder / "parquet")
+
+
+if __name__ == "__main__":
+    write_all(Path(sys.argv[1]))

@@ -45,9 +45,9 @@ std::string quoted(const std::vector<std::string>& texts) {
 void declare(Definitions& definitions, const Lines& lines, ExpressionNames& names) {
   ParameterSchema schema;
   definitions.declare(schema, "problem");
-  schema.read_text("[problem]\nconstants = " + quoted(lines.constants) +
-                       "terms = " + quoted(lines.terms),
-                   "run.toml");
+  schema.read_text(
+      "[problem]\nconstants = " + quoted(lines.constants) + "terms = " + quoted(lines.terms),
+      "run.toml");
   definitions.compile(names, read_text_file);
 }
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "core/error.hpp"
 #include "fuzz.hpp"
 #include "io/hdf5_file.hpp"
 #include "mesh/mesh.hpp"
@@ -13,16 +12,9 @@
 
 namespace octant {
 
-namespace {
+using fuzz::attempt;
 
-// Calls a function, which may refuse the input.
-template <class Step>
-void attempt(const Step& step) {
-  try {
-    step();
-  } catch (const InputError&) {
-  }
-}
+namespace {
 
 // Reads all attributes and datasets of a file, each on its own.
 void read_everything(const Hdf5Reader& file, const std::string& object) {

@@ -24,9 +24,9 @@ OCTANT_FUZZ(initial, files) {
   const auto problem = problems::make_file();
   ParameterSchema schema;
   problem->declare(schema);
-  schema.read_text("[problem]\npath = \"" + fuzz::folder() +
-                       "/file.h5\"\nparticles = [\"dark\", \"stars\"]\n",
-                   "run.toml");
+  schema.read_text(
+      "[problem]\npath = \"" + fuzz::folder() + "/file.h5\"\nparticles = [\"dark\", \"stars\"]\n",
+      "run.toml");
   problem->prepare({.geometry = geometry, .hydro = hydro});
   problem->begin(world);
   mesh::Mesh mesh(geometry, world, CommOptions{}, {.variables = {{"density"}}, .ghosts = {}},

@@ -35,7 +35,7 @@ const Target& target_named(std::string_view name) {
   std::exit(2);
 }
 
-void read_one(const Target& target, std::string_view input) {
+bool read_one(const Target& target, std::string_view input) {
   const auto fail = [&](const char* what) {
     std::fprintf(stderr, "%s: unexpected error: %s\n", target.name.data(), what);
     std::abort();
@@ -43,6 +43,7 @@ void read_one(const Target& target, std::string_view input) {
   static const bool shows = std::getenv("FUZZ_SHOW") != nullptr;
   try {
     target.read(input);
+    return true;
   } catch (const InputError& error) {
     if (shows) std::fprintf(stderr, "%s\n", error.what());
   } catch (const RunError& error) {
@@ -54,19 +55,43 @@ void read_one(const Target& target, std::string_view input) {
   } catch (const std::exception& error) {
     fail(error.what());
   }
+  return false;
 }
 
 namespace {
 
 using Random = std::minstd_rand;
 
-std::size_t below(Random& random, std::size_t bound) { return random() % std::max<std::size_t>(bound, 1); }
+std::size_t below(Random& random, std::size_t bound) {
+  return random() % std::max<std::size_t>(bound, 1);
+}
 
-constexpr const char* k_numbers[] = {"0", "-1", "1", "2", "3", "7", "8", "64", "255", "1000",
-                                     "2147483647", "-2147483648", "4294967296", "1e9", "1e15",
-                                     "9223372036854775807", "-9223372036854775808",
-                                     "4611686018427387904", "nan", "inf", "-inf", "1e300", "-1e300",
-                                     "1e-300", "0.5", "-0.0"};
+constexpr const char* k_numbers[] = {"0",
+                                     "-1",
+                                     "1",
+                                     "2",
+                                     "3",
+                                     "7",
+                                     "8",
+                                     "64",
+                                     "255",
+                                     "1000",
+                                     "2147483647",
+                                     "-2147483648",
+                                     "4294967296",
+                                     "1e9",
+                                     "1e15",
+                                     "9223372036854775807",
+                                     "-9223372036854775808",
+                                     "4611686018427387904",
+                                     "nan",
+                                     "inf",
+                                     "-inf",
+                                     "1e300",
+                                     "-1e300",
+                                     "1e-300",
+                                     "0.5",
+                                     "-0.0"};
 
 bool is_of_number(char c) { return std::strchr("0123456789+-.eE", c) != nullptr && c != '\0'; }
 
@@ -105,10 +130,26 @@ void mutate_text(std::string& text, Random& random) {
 void mutate_word(std::string& bytes, Random& random) {
   const std::size_t size = std::size_t{1} << below(random, 4);
   if (bytes.size() < size) return;
-  const std::uint64_t words[] = {0, 1, 7, 8, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff,
-                                 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000,
-                                 0xffffffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000,
-                                 bytes.size(), bytes.size() / 8, std::uint64_t{random()}};
+  const std::uint64_t words[] = {0,
+                                 1,
+                                 7,
+                                 8,
+                                 0x7f,
+                                 0x80,
+                                 0xff,
+                                 0x7fff,
+                                 0xffff,
+                                 0x7fffffff,
+                                 0x80000000,
+                                 0xffffffff,
+                                 0x7fffffffffffffff,
+                                 0x8000000000000000,
+                                 0xffffffffffffffff,
+                                 0x7ff0000000000000,
+                                 0x7ff8000000000000,
+                                 bytes.size(),
+                                 bytes.size() / 8,
+                                 std::uint64_t{random()}};
   std::uint64_t word = words[below(random, std::size(words))];
   const std::size_t at = below(random, bytes.size() - size + 1);
   if (below(random, 3) == 0) {

@@ -23,8 +23,8 @@ std::vector<Target>& targets();
 // Returns a target; ends the program if there is none of this name.
 const Target& target_named(std::string_view name);
 
-// Reads one input. Aborts after an unexpected exception.
-void read_one(const Target& target, std::string_view input);
+// Reads one input. Returns false if it is refused. Aborts after an unexpected exception.
+bool read_one(const Target& target, std::string_view input);
 
 // General mutation: changes `size` bytes and returns their new number, which is at most `most`.
 using Mutate = std::size_t(std::uint8_t* bytes, std::size_t size, std::size_t most);

@@ -127,7 +127,9 @@ class Conversion:
             if section:
                 lines.append(f"\n[{section}]")
             for key, (value, meaning) in self.tables.get(section, {}).items():
-                lines.append(f"{key} = {to_toml(value)}" + (f"  # {printable(meaning)}" if meaning else ""))
+                lines.append(
+                    f"{key} = {to_toml(value)}" + (f"  # {printable(meaning)}" if meaning else "")
+                )
         lines.append("\n# Conversion of each setting:")
         for status in (UNKNOWN, BY_HAND, CARRIED, CHANGED, NOT_USED, LOST):
             some = [row for row in self.rows if row.status == status]
