@@ -61,6 +61,14 @@ if(OCTANT_SANITIZE)
   target_link_options(octant_flags INTERFACE ${sanitizers})
 endif()
 
+# Only the libraries have counters of executed branches here; tests/fuzz adds the main program.
+if(OCTANT_FUZZ)
+  set(sanitizers -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow)
+  target_compile_options(octant_flags INTERFACE
+    ${sanitizers} -fno-sanitize-recover=all -O1 -g1 -fno-omit-frame-pointer)
+  target_link_options(octant_flags INTERFACE ${sanitizers})
+endif()
+
 # Counters are atomic: with plain ones, threads lose counts, and gcov, which computes some counts as
 # differences of others, then reports executed lines as not executed. Functions of tests and of the
 # libraries' headers have no counters, which took most of the time of some tests.

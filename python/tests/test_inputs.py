@@ -553,3 +553,25 @@ def test_lists_and_levels_of_any_size_are_refused_soon(
         convert(path, tmp_path / "out.toml", None)
     assert time.process_time() - begin < 5.0
     assert not (tmp_path / "out.toml").exists()
+
+
+def test_line_breaks_of_names_and_values_add_no_parameters(tmp_path: Path) -> None:
+    name = CANS.replace("is_forced(1:3)", "is_forced(1:& = F\nvelf(1\n[output]\ndirectory")
+    for text in (name, CANS + "\n&x\nanother = 'a\n[output]\ndirectory = 1\x07'\n/\n"):
+        (tmp_path / "written.toml").unlink(missing_ok=True)
+        (tmp_path / "input.nml").write_text(text)
+        try:
+            convert(tmp_path / "input.nml", tmp_path / "written.toml")
+        except OctoolsError:
+            continue
+        found = tomllib.loads((tmp_path / "written.toml").read_text())
+        assert "directory" not in found.get("output", {})
+
+
+def test_many_groups_of_photons_are_refused(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "namelists" / "stromgren_rt.nml").read_text()
+    (tmp_path / "run.nml").write_text(
+        re.sub(r"(?im)^(rt_src_group.*=)\s*\d+", r"\g<1>999999999", text)
+    )
+    with pytest.raises(OctoolsError, match="999999999 groups of photons"):
+        convert(tmp_path / "run.nml", tmp_path / "written.toml")

@@ -94,3 +94,11 @@ def test_the_first_group_of_a_name_is_read(tmp_path: Path) -> None:
 def test_damaged_groups_are_refused_with_the_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(OctoolsError, match=message):
         values(tmp_path, text)
+
+
+@pytest.mark.parametrize("element", ["a{n}(100000)=1", "a(100000,{n})=1"])
+def test_indices_that_imply_many_values_are_refused(tmp_path: Path, element: str) -> None:
+    path = tmp_path / "run.nml"
+    path.write_text("&A\n" + "\n".join(element.format(n=n + 1) for n in range(50)) + "\n/\n")
+    with pytest.raises(OctoolsError, match="the indices imply more than 1000000 values"):
+        read_namelist(path)

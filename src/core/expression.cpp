@@ -93,6 +93,13 @@ void forbid_assignment(const std::string& parameter, const std::string& text) {
   }
 }
 
+// Rejects the character that ends a text for muParser, which would ignore the rest.
+void forbid_null(const std::string& parameter, const std::string& text) {
+  const std::size_t position = text.find('\0');
+  if (position != std::string::npos)
+    refuse(parameter, text, position, "the expression contains the character \\u0000");
+}
+
 // Rejects **, which muParser parses incorrectly.
 void forbid_double_stars(const std::string& parameter, const std::string& text) {
   const std::size_t position = text.find("**");
@@ -270,6 +277,7 @@ struct Expression::Compiled {
 Expression::Expression(const std::string& parameter, const std::string& text,
                        const ExpressionNames& names)
     : compiled_(std::make_unique<Compiled>()), parameter_(parameter), text_(text) {
+  forbid_null(parameter, text_);
   forbid_assignment(parameter, text_);
   forbid_double_stars(parameter, text_);
   forbid_deep_nesting(parameter, text_);

@@ -185,13 +185,19 @@ std::string table_of(std::span<const SummedDataset> datasets) {
   return table;
 }
 
-std::vector<SummedDataset> datasets_of(const std::string& table) {
+// Returns the datasets of a table, or nothing unless they lie within `end` bytes.
+std::vector<SummedDataset> datasets_of(const std::string& table, std::int64_t end) {
+  const auto lies_within = [&](const SummedDataset& d) {
+    if (d.rows < 0 || d.row_bytes < 0 || d.offset < 0 || d.offset > end) return false;
+    return d.rows == 0 || d.row_bytes <= (end - d.offset) / d.rows;
+  };
   std::vector<SummedDataset> datasets;
   std::istringstream lines(table);
   std::int64_t batches = 0;
   SummedDataset d;
   while (lines >> d.offset >> d.rows >> d.row_bytes && lines.ignore() &&
          std::getline(lines, d.path)) {
+    if (!lies_within(d)) return {};
     d.first_batch = batches;
     batches += d.batches();
     datasets.push_back(d);
@@ -277,13 +283,18 @@ std::unique_ptr<StoredChecksums> StoredChecksums::load(const std::string& path) 
   sums->file_.read_at(before, std::as_writable_bytes(std::span(&footer, 1)));
   if (footer.name != Footer().name) return {};
   if (own_crc(footer) != footer.own) return sums;
+  if (footer.table_bytes < 0 || footer.table_bytes > before || footer.batches < 0 ||
+      footer.batches > (before - footer.table_bytes) / k_crc_bytes)
+    return sums;
   std::string table(static_cast<std::size_t>(footer.table_bytes), '\0');
   sums->file_.read_at(before - footer.table_bytes, std::as_writable_bytes(std::span(table)));
   if (crc32c(std::as_bytes(std::span(table))) != footer.table) return sums;
-  sums->table_is_whole_ = true;
-  sums->datasets_ = datasets_of(table);
-  sums->batches_ = footer.batches;
   sums->end_ = before - footer.table_bytes - footer.batches * k_crc_bytes;
+  sums->datasets_ = datasets_of(table, sums->end_);
+  sums->batches_ = footer.batches;
+  std::int64_t batches = 0;
+  for (const SummedDataset& d : sums->datasets_) batches += d.batches();
+  sums->table_is_whole_ = batches == footer.batches;
   sums->description_ = footer.description;
   return sums;
 }
@@ -317,6 +328,9 @@ void StoredChecksums::require_rows(const std::string& path, RowRange rows,
   if (dataset == datasets_.end())
     throw InputError("'{}': {}: this dataset has no checksums", file_.path(), path);
   if (bytes.empty()) return;
+  if (rows.end() > dataset->rows || std::ssize(bytes) != rows.count * dataset->row_bytes)
+    throw InputError("'{}': {}: this dataset has checksums of {} rows of {} bytes", file_.path(),
+                     path, dataset->rows, dataset->row_bytes);
   const std::int64_t per_batch = dataset->rows_per_batch(), row_bytes = dataset->row_bytes;
   const std::int64_t first = rows.begin / per_batch, last = (rows.end() - 1) / per_batch;
   // XOR of stored and computed CRCs: zero where they agree.

@@ -125,8 +125,8 @@ std::int64_t FortranFile::bytes_of_next(const char* what) {
 // Returns the bytes per number of a record that must hold `count` numbers.
 std::int64_t FortranFile::width_of(const char* what, const std::vector<Part>& parts,
                                    std::int64_t count) const {
-  const std::int64_t size = bytes_of(parts), width = count > 0 && size == 8 * count ? 8 : 4;
-  if (size != width * count)
+  const std::int64_t size = bytes_of(parts), width = count > 0 && size / count == 8 ? 8 : 4;
+  if (count < 0 || size % width != 0 || size / width != count)
     refuse(what, fmt::format("expected {} numbers of 4 or 8 bytes, found {} bytes", count, size));
   return width;
 }

@@ -76,7 +76,7 @@ void check_numbers(const std::string& path, const GraficHeader& header) {
   if (std::min({nx, ny, nz}) < 1)
     throw InputError("'{}': invalid grid of {} x {} x {} cells", path, nx, ny, nz);
   // Larger records have no valid markers.
-  if (plane_bytes(header) > std::int64_t{INT32_MAX})
+  if (header.plane_cells() > INT32_MAX / static_cast<std::int64_t>(sizeof(float)))
     throw InputError("'{}': planes of {} x {} cells are too large for grafic2", path, nx, ny);
   for (const float positive : {header.spacing, header.scale_factor, header.hubble})
     if (!(positive > 0.0F) || !std::isfinite(positive))
@@ -182,13 +182,16 @@ constexpr double k_tolerance = 0.05;
 
 std::string level_name(int number) { return fmt::format("{}{:03}", k_level_prefix, number); }
 
+// Maximum level: cells have 32-bit indices.
+constexpr int k_finest_level = 30;
+
 // Returns the number in "level_NNN", or -1.
 int level_number(const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   if (!entry.is_directory() || !name.starts_with(k_level_prefix)) return -1;
   int number = -1;
   std::from_chars(name.data() + k_level_prefix.size(), name.data() + name.size(), number);
-  return number;
+  return number <= k_finest_level && name == level_name(number) ? number : -1;
 }
 
 std::vector<int> level_numbers(const std::string& folder) {
@@ -305,8 +308,9 @@ std::array<int, 3> origin_of(const std::string& level, const GraficHeader& heade
   std::array<int, 3> origin;
   for (int axis = 0; axis < 3; ++axis) {
     const double offset = static_cast<double>(header.offset[axis]) / header.spacing;
-    origin[axis] = static_cast<int>(std::lround(offset));
-    if (std::abs(offset - origin[axis]) > k_tolerance)
+    const bool is_index = std::abs(offset) <= std::ldexp(1.0, k_finest_level);
+    if (is_index) origin[axis] = static_cast<int>(std::lround(offset));
+    if (!is_index || std::abs(offset - origin[axis]) > k_tolerance)
       throw InputError(
           "'{}' starts at cell {} along {}: the grid of each level must start at a cell boundary",
           level, offset, "xyz"[axis]);
@@ -315,7 +319,7 @@ std::array<int, 3> origin_of(const std::string& level, const GraficHeader& heade
 }
 
 void check_whole_box(const std::string& name, const GraficLevel& level) {
-  const int side = level.number < 31 ? 1 << level.number : 0;
+  const int side = 1 << level.number;
   if (level.header.cells != std::array{side, side, side})
     throw InputError(
         "'{}' must cover the whole box with {} cells along each axis, but has {}; a coarser level "
@@ -332,8 +336,9 @@ void check_nested(const std::string& name, const GraficLevel& fine, const Grafic
     throw InputError("'{}' has cells of {} Mpc; expected half of {} Mpc", name, fine.header.spacing,
                      coarse.header.spacing);
   for (int axis = 0; axis < 3; ++axis) {
-    const int begin = fine.origin[axis], end = begin + fine.header.cells[axis];
-    const int outer = 2 * coarse.origin[axis], outer_end = outer + 2 * coarse.header.cells[axis];
+    const std::int64_t begin = fine.origin[axis], end = begin + fine.header.cells[axis];
+    const std::int64_t outer = 2 * std::int64_t{coarse.origin[axis]};
+    const std::int64_t outer_end = outer + 2 * std::int64_t{coarse.header.cells[axis]};
     if (begin % 2 != 0 || end % 2 != 0)
       throw InputError(
           "'{}' covers cells {} to {} along {}; this range is not aligned with the cells of the "

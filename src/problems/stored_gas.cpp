@@ -41,7 +41,8 @@ bool is_within(const GridAxis& coarse, std::int64_t n, const GridAxis& fine) {
 // Returns a position as a number of cells from the domain's lower side, if it is a whole number.
 std::optional<std::int64_t> whole_cells(double length, double cell) {
   const double cells = length / cell, whole = std::round(cells);
-  if (!(std::abs(cells - whole) < 1e-6)) return std::nullopt;
+  constexpr double k_most = 1e9;  // products of two numbers of cells are exact in 64 bits
+  if (!(std::abs(cells - whole) < 1e-6) || std::abs(whole) > k_most) return std::nullopt;
   return static_cast<std::int64_t>(whole);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/ranges.h>
 
@@ -27,11 +28,14 @@ void read_column(FortranFile& file, const std::string& field, std::size_t before
     column.insert(column.end(), values.begin(), values.end());
   };
   if (field.starts_with("position_") || field.starts_with("velocity_")) {
-    const auto axis = static_cast<std::size_t>(field.back() - 'x');
+    const std::size_t axis = std::string_view("xyz").find(field.back());
+    if (axis == std::string_view::npos || field.size() != std::string_view("velocity_x").size())
+      file.refuse(what,
+                  fmt::format("the column {} is unknown; expected the component x, y or z", field));
     auto& vectors = field.starts_with("position_") ? all.position : all.velocity;
     const auto values = file.reals(what, count);
     vectors.resize(before + count);
-    for (std::int64_t n = 0; n < count; ++n) vectors[before + n].at(axis) = values[n];
+    for (std::int64_t n = 0; n < count; ++n) vectors[before + n][axis] = values[n];
   } else if (field == "mass") {
     add(all.mass, file.reals(what, count));
   } else if (field == "identity") {
@@ -75,6 +79,8 @@ void read_old_columns(FortranFile& file, const RamsesFacts& attributes, std::int
                   fmt::format("{} columns follow, but header_{}.txt lists {} ({})", found,
                               attributes.number, expected, fmt::join(fields, ", ")));
   }
+  if (std::ssize(all.identity) != static_cast<std::int64_t>(before) + count)
+    file.refuse("the last column", "the columns lack the identity of particles");
   const auto birth = all.columns.find("birth_time");
   const auto added = [&](const auto& column) {
     return std::span(column).last(static_cast<std::size_t>(count));
@@ -110,6 +116,13 @@ std::array<std::int64_t, 2> read_domain_particles(const RamsesFacts& attributes,
   }
   file.require_end();
   const auto whole = [&](const auto& column) { return column.size() == before + count; };
+  for (const auto& [name, column] : all.columns)
+    if (!whole(column))
+      throw InputError("'{}': the column {} is missing in the files of some domains", file.path(),
+                       name);
+  if (!all.level.empty() && !whole(all.level))
+    throw InputError("'{}': the column levelp is missing in the files of some domains",
+                     file.path());
   if (!whole(all.position) || !whole(all.velocity) || !whole(all.mass) || !whole(all.identity) ||
       !whole(all.family))
     throw InputError("'{}' lacks the position, velocity, mass, identity or family of particles",
@@ -180,7 +193,11 @@ RamsesParticles sinks_in(const std::string& path, const SinkTable& table, double
         throw InputError("'{}': line {} has no number in the column \"{}\"", path, number, name);
       return found;
     };
-    sinks.identity.push_back(static_cast<std::int64_t>(value("id")));
+    const double id = value("id");
+    constexpr double k_most = 9007199254740992.0;  // integers up to 2^53 are exact
+    if (id != std::floor(id) || std::abs(id) > k_most)
+      throw InputError("'{}': line {}: the id {} is not a valid integer", path, number, id);
+    sinks.identity.push_back(static_cast<std::int64_t>(id));
     sinks.mass.push_back(value("msink"));
     sinks.position.push_back({value("x"), value("y"), value("z")});
     sinks.velocity.push_back({value("vx"), value("vy"), value("vz")});

@@ -79,6 +79,7 @@ class RamsesDomain {
   void expect(FortranFile& values, const char* what, std::int64_t expected) const;
   void next_level_of_values();
   std::int64_t octs_in_list(int list, int level) const;
+  static void require_octs(FortranFile& amr, std::int64_t count);
   int values_records() const { return k_oct_cells * (passed_ + head_.variables); }
   void read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) const;
   void read_values(RowRange some, RamsesOcts& octs, std::int64_t at) const;
@@ -222,6 +223,14 @@ std::int64_t RamsesDomain::octs_in_list(int list, int level) const {
   return in_lists_[static_cast<std::size_t>(level - 1) * lists_ + list];
 }
 
+// Requires the next record to be large enough for `count` octs, before memory is allocated.
+void RamsesDomain::require_octs(FortranFile& amr, std::int64_t count) {
+  if (const std::int64_t bytes = amr.bytes_of_next("oct indices"); count > bytes)
+    amr.refuse("oct indices", fmt::format("a list has {} octs according to numbl, but the next "
+                                          "record has only {} bytes",
+                                          count, bytes));
+}
+
 void RamsesDomain::next_level() {
   ++level_;
   tree_.go_on();
@@ -229,7 +238,10 @@ void RamsesDomain::next_level() {
   FortranFile amr(amr_path_, tree_.begin);
   for (int list = 0; list < lists_; ++list) {
     if (list == number_ - 1) tree_.own = amr.position();
-    if (octs_in_list(list, level_) > 0) amr.skip("octs", k_amr_records);
+    if (const std::int64_t count = octs_in_list(list, level_); count > 0) {
+      require_octs(amr, count);
+      amr.skip("octs", k_amr_records);
+    }
     if (list == number_ - 1) tree_.end_of_own = amr.position();
   }
   tree_.next = amr.position();
@@ -266,6 +278,7 @@ void RamsesDomain::add_images(Images which, std::vector<RamsesOctImage>& images)
     values.skip("ilevel, ncache", 2);
     if (count == 0) continue;
     const bool is_wanted = is_before || (list == number_ - 1) == (which == Images::own);
+    if (is_wanted) require_octs(amr, count);
     if (!is_wanted) {
       amr.skip("octs", k_amr_records);
       values.skip("variables", values_records());

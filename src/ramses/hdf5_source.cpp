@@ -56,10 +56,11 @@ double header_number(const Hdf5Reader& file, const char* name) {
   return number_of(file, "/header", name);
 }
 
-int header_count(const Hdf5Reader& file, const char* name) {
+int header_count(const Hdf5Reader& file, const char* name, double most = 1e6) {
   const double value = header_number(file, name);
-  if (!(value >= 0.0) || value > 1e9 || value != std::floor(value))
-    throw InputError("'{}': /header: {} = {} is not a valid count", file.path(), name, value);
+  if (!(value >= 0.0) || value > most || value != std::floor(value))
+    throw InputError("'{}': /header: {} = {} is not a valid count; expected at most {}",
+                     file.path(), name, value, most);
   return static_cast<int>(value);
 }
 
@@ -89,7 +90,7 @@ class RamsesHdf5 final : public RamsesSource {
         cells_(cells),
         file_(communicator, attributes.hdf5_file) {
     const auto count = [&](const char* name) { return header_count(file_, name); };
-    head_.levels = count("nlevelmax");
+    head_.levels = header_count(file_, "nlevelmax", 60);
     head_.variables = cells == RamsesCells::forces ? k_ramses_force_fields
                       : attributes.has_gas         ? count("nvar")
                                                    : 0;
@@ -112,7 +113,7 @@ class RamsesHdf5 final : public RamsesSource {
     const std::string amr = level_of("amr", ++level_);
     first_rows_.assign(static_cast<std::size_t>(facts_.domains) + 1, 0);
     if (!file_.exists(amr)) return;
-    const auto counts = file_.read<std::int32_t>(amr + "/ngrid_per_cpu", {0, facts_.domains});
+    const auto counts = counts_of_domains(amr + "/ngrid_per_cpu");
     std::partial_sum(counts.begin(), counts.end(), first_rows_.begin() + 1,
                      std::plus<std::int64_t>());
     const std::int64_t octs = first_rows_.back();
@@ -133,12 +134,13 @@ class RamsesHdf5 final : public RamsesSource {
   RamsesParticles particles(int round) override {
     RamsesParticles all;
     if (!file_.exists("/particles/mass")) return all;
-    const auto counts =
-        as_integers(file_.read<std::int32_t>("/particles/npart_per_cpu", {0, facts_.domains}));
+    const auto counts = as_integers(counts_of_domains("/particles/npart_per_cpu"));
     const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     for (const char* column : {"x_1", "x_2", "x_3", "v_1", "v_2", "v_3", "mass", "identity"})
       require_rows(fmt::format("/particles/{}", column), total);
-    if (file_.exists("/particles/levelp")) require_rows("/particles/levelp", total);
+    for (const char* column : {"levelp", "ptypep", "birth_epoch", "metallicity"})
+      if (const auto path = fmt::format("/particles/{}", column); file_.exists(path))
+        require_rows(path, total);
     for (const RowRange rows : rows_of(counts, round)) append(rows, all);
     return all;
   }
@@ -147,6 +149,10 @@ class RamsesHdf5 final : public RamsesSource {
     RamsesParticles sinks;
     if (!file_.exists("/sinks/msink")) return sinks;
     const std::int64_t total = file_.shape("/sinks/msink").at(0);
+    for (const char* column : {"msink", "idsink", "xsink_1", "xsink_2", "xsink_3", "vsink_1",
+                               "vsink_2", "vsink_3", "tsink"})
+      if (const auto path = fmt::format("/sinks/{}", column); file_.exists(path))
+        require_rows(path, total);
     const RowRange rows{0, communicator_.is_root() ? total : 0};
     sinks.mass = file_.read<double>("/sinks/msink", rows);
     sinks.identity = as_integers(file_.read<std::int32_t>("/sinks/idsink", rows));
@@ -164,6 +170,15 @@ class RamsesHdf5 final : public RamsesSource {
     return cells_ == RamsesCells::forces
                ? fmt::format("{}/f_{}", level_of("gravity", level_), number + 1)
                : fmt::format("{}/uold_{}", level_of("hydro", level_), number + 1);
+  }
+
+  // Reads a number of octs or particles for each domain.
+  std::vector<std::int32_t> counts_of_domains(const std::string& dataset) const {
+    require_rows(dataset, facts_.domains);
+    auto counts = file_.read<std::int32_t>(dataset, {0, facts_.domains});
+    if (std::ranges::any_of(counts, [](std::int32_t count) { return count < 0; }))
+      throw InputError("'{}': {} contains negative numbers", file_.path(), dataset);
+    return counts;
   }
 
   std::int64_t octs_of(int domain) const override {
@@ -321,9 +336,11 @@ void read_header_group(const Hdf5Reader& file, RamsesFacts& attributes) {
 std::map<std::string, std::int64_t> count_families(const Hdf5Reader& file) {
   const Communicator& communicator = file.communicator();
   const std::int64_t total = file.shape("/particles/mass").at(0), ranks = communicator.size();
-  if (file.shape("/particles/identity").at(0) != total)
-    throw InputError("'{}': /particles/mass has {} rows, but /particles/identity has {}",
-                     file.path(), total, file.shape("/particles/identity").at(0));
+  for (const char* column : {"identity", "ptypep", "birth_epoch"})
+    if (const auto path = fmt::format("/particles/{}", column);
+        file.exists(path) && file.shape(path) != std::vector{total})
+      throw InputError("'{}': /particles/mass has {} rows, but {} has the shape {}", file.path(),
+                       total, path, file.shape(path));
   const std::int64_t begin = total * communicator.rank() / ranks;
   const RowRange rows{begin, total * (communicator.rank() + 1) / ranks - begin};
   std::array<std::int64_t, 4> found{};
@@ -344,7 +361,7 @@ void read_hdf5_facts(const Communicator& communicator, RamsesFacts& attributes) 
   read_header_group(file, attributes);
   require_whole(file, "/particles", "mass", "npart_total");
   require_whole(file, "/sinks", "msink", "nsink");
-  report_unread_parts(file, header_count(file, "nvar"));
+  report_unread_parts(file, header_count(file, "nvar", 1000));
   attributes.has_gas = file.exists("/hydro");
   attributes.has_forces = file.exists("/gravity");
   attributes.has_sinks = file.exists("/sinks/msink");

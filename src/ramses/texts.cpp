@@ -46,10 +46,11 @@ class Info {
       throw InputError("'{}': {} = {} is not a number", path_, key, found->second);
     return value;
   }
-  std::int64_t count(const std::string& key) const {
+  std::int64_t count(const std::string& key, double most) const {
     const double value = number(key);
-    if (value != std::floor(value) || value < 0.0 || value > 1e15)
-      throw InputError("'{}': {} = {} is not a valid count", path_, key, value);
+    if (value != std::floor(value) || value < 0.0 || value > most)
+      throw InputError("'{}': {} = {} is not a valid count; expected at most {}", path_, key, value,
+                       most);
     return static_cast<std::int64_t>(value);
   }
 
@@ -57,6 +58,9 @@ class Info {
   std::string path_;
   std::map<std::string, std::string> values_;
 };
+
+// Maximum length of lines that are compared with regular expressions, which use recursion.
+constexpr std::size_t k_longest_line = 1000;
 
 // Column names in a descriptor: second words of lines "1, density, d", or last words of lines
 // "variable # 1: density".
@@ -70,6 +74,9 @@ std::vector<std::string> listed_names(const std::string& path, const std::string
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
+    if (line.size() > k_longest_line)
+      throw InputError("'{}': line {} has {} characters; expected at most {}", path, number,
+                       line.size(), k_longest_line);
     if (std::regex_match(line, match, line_of_field) ||
         std::regex_match(line, match, old_line_of_field))
       names.push_back(match[1]);
@@ -80,8 +87,13 @@ std::vector<std::string> listed_names(const std::string& path, const std::string
           path, number, trimmed_text(line));
   }
   if (names.empty()) throw InputError("'{}' names no columns", path);
+  if (std::set(names.begin(), names.end()).size() < names.size())
+    throw InputError("'{}' names a column twice", path);
   return names;
 }
+
+constexpr const char* k_fields_follow = "Particle fields";  // in a header, on the line before
+constexpr std::int64_t k_most_particles = 1'000'000'000'000'000'000;
 
 // Families of header_NNNNN.txt: lines such as "DM 2000"; tracers have several lines of one name.
 std::map<std::string, std::int64_t> families_in(const std::string& header) {
@@ -90,20 +102,32 @@ std::map<std::string, std::int64_t> families_in(const std::string& header) {
   std::istringstream lines(header);
   std::smatch match;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("Particle fields") != std::string::npos) break;
-    if (!std::regex_match(line, match, line_of_family)) continue;
-    if (const std::int64_t count = std::stoll(match[2]); count > 0) families[match[1]] += count;
+    if (line.find(k_fields_follow) != std::string::npos) break;
+    if (line.size() > k_longest_line || !std::regex_match(line, match, line_of_family)) continue;
+    std::int64_t& sum = families[match[1]];
+    sum = std::min(sum + std::int64_t{std::stoll(match[2])}, k_most_particles);
   }
+  std::erase_if(families, [](const auto& family) { return family.second == 0; });
   return families;
+}
+
+// Returns the line after the first one that contains a text.
+std::optional<std::string> line_after(const std::string& text, const std::string& before) {
+  const std::size_t found = text.find(before);
+  const std::size_t end = found == std::string::npos ? found : text.find('\n', found);
+  if (end == std::string::npos) return std::nullopt;
+  return text.substr(end + 1, text.find('\n', end + 1) - end - 1);
 }
 
 // Families of the older header, which has a line "Total number of star particles" followed by a
 // line with the number. The remaining particles are clouds of sinks. Empty without such lines.
 std::optional<std::map<std::string, std::int64_t>> families_of_totals(const std::string& header) {
   const auto total = [&](const std::string& of_kind) -> std::int64_t {
-    const std::regex lines("Total number of " + of_kind + R"(particles[^\n]*\n\s*(\d{1,18})\s)");
-    std::smatch match;
-    return std::regex_search(header, match, lines) ? std::stoll(match[1]) : -1;
+    const auto line = line_after(header, "Total number of " + of_kind + "particles");
+    const std::string digits = line ? trimmed_text(*line) : "";
+    const bool is_count = !digits.empty() && digits.size() <= 18 &&
+                          digits.find_first_not_of("0123456789") == std::string::npos;
+    return is_count ? std::stoll(digits) : -1;
   };
   const std::int64_t all = total(""), dark = total("dark matter "), stars = total("star ");
   if (all < 0 || dark < 0 || stars < 0 || dark + stars > all) return std::nullopt;
@@ -127,16 +151,17 @@ std::vector<std::string> columns_in(const std::string& path, const std::string& 
       {"metal", {"metallicity"}},
       {"propertime", {"birth_proper_time"}},
       {"initialmass", {"initial_mass", "indtab"}}};
-  static const std::regex line_of_fields(R"(Particle fields[^\n]*\n([^\n]*))");
-  std::smatch match;
-  if (!std::regex_search(header, match, line_of_fields))
+  const auto fields = line_after(header, k_fields_follow);
+  if (!fields)
     throw InputError("'{}' has no line \"Particle fields\", which must precede their names", path);
   std::vector<std::string> columns;
-  std::istringstream words(match[1]);
+  std::istringstream words(*fields);
   for (std::string word; words >> word;) {
     const auto found = columns_of.find(word);
     if (found == columns_of.end())
       throw InputError("'{}': unknown particle field '{}' below \"Particle fields\"", path, word);
+    if (std::ranges::find(columns, found->second.front()) != columns.end())
+      throw InputError("'{}' names the particle field '{}' twice", path, word);
     columns.insert(columns.end(), found->second.begin(), found->second.end());
   }
   return columns;
@@ -161,11 +186,11 @@ void read_info(const Communicator& communicator, RamsesFacts& attributes) {
   const auto text = read_on_root(communicator, path);
   if (!text) throw InputError("'{}' is missing: the RAMSES output is incomplete", path);
   const Info info(path, *text);
-  attributes.domains = static_cast<int>(info.count("ncpu"));
-  if (info.count("ndim") != 3)
-    throw InputError("'{}': the run has {} dimensions; expected 3", path, info.count("ndim"));
-  attributes.coarsest_level = static_cast<int>(info.count("levelmin"));
-  attributes.coarse_steps = info.count("nstep_coarse");
+  attributes.domains = static_cast<int>(info.count("ncpu", 1e6));
+  if (const auto dimensions = info.count("ndim", 99); dimensions != 3)
+    throw InputError("'{}': the run has {} dimensions; expected 3", path, dimensions);
+  attributes.coarsest_level = static_cast<int>(info.count("levelmin", 60));
+  attributes.coarse_steps = info.count("nstep_coarse", 1e15);
   for (const auto& [name, number] : k_ramses_numbers) attributes.*number = info.number(name);
   if (attributes.domains < 1 || !(attributes.box_length > 0.0))
     throw InputError("'{}': invalid header: {} domains, box length {}", path, attributes.domains,

@@ -21,6 +21,8 @@ namespace octant::telemetry::parquet {
 
 namespace {
 
+constexpr std::int64_t k_most_rows = std::int64_t{1} << 40;  // of a group
+
 std::ifstream opened(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw RunError("{}", system_reason());
@@ -29,7 +31,7 @@ std::ifstream opened(const std::string& path) {
 
 std::vector<std::byte> bytes_at(std::ifstream& file, std::int64_t offset, std::int64_t count) {
   const std::int64_t size = file.seekg(0, std::ios::end).tellg();
-  if (offset < 0 || count < 0 || offset > size - count)
+  if (offset < 0 || count < 0 || count > size || offset > size - count)
     throw RunError("this is not a Parquet file, or the file is incomplete");
   std::vector<std::byte> bytes(static_cast<std::size_t>(count));
   file.seekg(offset).read(reinterpret_cast<char*>(bytes.data()), count);
@@ -66,6 +68,9 @@ PageInFile next_page(std::span<const std::byte>& chunk, std::int64_t codec) {
   chunk = chunk.subspan(stored);
   if (codec == k_uncompressed) return {std::move(header), {bytes.begin(), bytes.end()}};
   const auto size = static_cast<std::size_t>(header.at(page::bytes).integer());
+  constexpr std::size_t k_most_per_byte = 1100;  // deflate gains at most a factor of 1032
+  if (size / k_most_per_byte > stored)
+    throw RunError("the data are corrupt ({} compressed bytes of {})", stored, size);
   return {std::move(header), inflated(bytes, size)};
 }
 
@@ -88,6 +93,8 @@ Input::Input(const std::string& path) : path_(path) {
   for (std::size_t n = 1; n < schema.size(); ++n) schema_.push_back(column_of(schema[n]));
   for (const Thrift& in_file : description.at(file::groups).list()) {
     Group group{in_file.at(group::rows).integer(), {}};
+    if (group.rows < 0 || group.rows > k_most_rows)
+      throw RunError("the Parquet metadata are corrupt ({} rows in a group)", group.rows);
     for (const Thrift& chunk : in_file.at(group::columns).list())
       group.chunks.push_back(chunk_of(chunk.at(chunk::contents)));
     groups_.push_back(std::move(group));
@@ -101,6 +108,9 @@ Input::Chunk Input::chunk_of(const Thrift& contents) {
   const std::int64_t values = contents.at(contents::data_page).integer();
   const Thrift* list = contents.find(contents::dictionary_page);
   const std::int64_t offset = list ? list->integer() : values;
+  if (values < 0 || offset < 0)
+    throw RunError("the Parquet metadata are corrupt (a page begins at byte {})",
+                   std::min(values, offset));
   return {.offset = offset,
           .bytes = contents.at(contents::compressed_bytes).integer(),
           .codec = contents.at(contents::codec).integer(),

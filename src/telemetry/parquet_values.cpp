@@ -155,6 +155,9 @@ std::vector<std::byte> list_bytes(const std::vector<std::string>& list) {
 }
 
 void append_values(Column& column, std::span<const std::byte> bytes, std::int64_t count) {
+  // At least a bit for each value.
+  if (count < 0 || count / 8 > std::ssize(bytes))
+    throw RunError("the data are corrupt ({} values in {} bytes)", count, bytes.size());
   std::visit([&](auto& values) { append_plain(values, bytes, count); }, column.values);
 }
 

@@ -32,7 +32,8 @@ constexpr Type k_types[] = {k_true,   k_int8, k_int16, k_int32,    k_int64,
                             k_double, k_text, k_list,  k_structure};
 
 constexpr int k_long_list = 15;  // lists of at least this length have a longer header
-constexpr int k_deepest = 16;    // maximum nesting of structures; Parquet has fewer
+constexpr int k_deepest = 32;    // maximum nesting of structures and lists; Parquet has fewer
+constexpr std::int64_t k_largest_field = 1 << 15;  // field numbers have 16 bits
 
 class Writer {
  public:
@@ -97,22 +98,29 @@ class Reader {
   explicit Reader(std::span<const std::byte>& bytes) : bytes_(bytes) {}
 
   Thrift::Structure structure() {
-    if (++depth_ > k_deepest)
-      throw RunError("the Parquet metadata are corrupt (nested too deeply)");
+    descend();
     Thrift::Structure fields;
-    int number = 0;
+    std::int64_t number = 0;
     for (int head = byte(); (head & 15) != k_stop; head = byte()) {
       const int step = head >> 4;
-      number = step > 0 ? number + step : static_cast<int>(this->number());
+      number = step > 0 ? number + step : this->number();
+      if (number < 0 || number > k_largest_field)
+        throw RunError("the Parquet metadata are corrupt (field {})", number);
       const int type = head & 15;
-      if (type == k_true || type == k_false) fields.push_back({number, {type == k_true}});
-      else fields.push_back({number, content(type)});
+      const auto field = static_cast<int>(number);
+      if (type == k_true || type == k_false) fields.push_back({field, {type == k_true}});
+      else fields.push_back({field, content(type)});
     }
     --depth_;
     return fields;
   }
 
  private:
+  // Counts a level of structures and lists, which are read by recursion.
+  void descend() {
+    if (++depth_ > k_deepest)
+      throw RunError("the Parquet metadata are corrupt (nested too deeply)");
+  }
   Thrift content(int type) {
     switch (type) {
       case k_true:
@@ -130,11 +138,13 @@ class Reader {
     }
   }
   Thrift::List list() {
+    descend();
     const int head = byte();
     const int size = head >> 4;
     Thrift::List contents;
     const std::uint64_t count = size == k_long_list ? unsigned_number() : size;
     for (std::uint64_t n = 0; n < count; ++n) contents.push_back(content(head & 15));
+    --depth_;
     return contents;
   }
   std::string text() {

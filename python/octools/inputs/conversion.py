@@ -12,6 +12,7 @@ from typing import Any
 
 from octools.errors import OctoolsError, reading
 from octools.inputs.known import why_unknown
+from octools.text import printable
 
 CARRIED, CHANGED, LOST = "carried over", "changed", "no counterpart"
 BY_HAND, UNKNOWN = "to set by hand", "unknown setting"
@@ -121,17 +122,19 @@ class Conversion:
             if why := why_unknown(code, name):
                 self._account((name,), UNKNOWN, why)
         self.lost(*self.settings, why="no counterpart in Octant, or chosen automatically")
-        lines = [f"# From {self.path.name}, a parameter file of {code}."]
+        lines = [f"# From {printable(self.path.name)}, a parameter file of {code}."]
         for section in ("", *(name for name in self.tables if name)):
             if section:
                 lines.append(f"\n[{section}]")
             for key, (value, meaning) in self.tables.get(section, {}).items():
-                lines.append(f"{key} = {to_toml(value)}" + (f"  # {meaning}" if meaning else ""))
+                lines.append(
+                    f"{key} = {to_toml(value)}" + (f"  # {printable(meaning)}" if meaning else "")
+                )
         lines.append("\n# Conversion of each setting:")
         for status in (UNKNOWN, BY_HAND, CARRIED, CHANGED, NOT_USED, LOST):
             some = [row for row in self.rows if row.status == status]
             lines += [f"# {status}:"] if some else []
-            lines += [f"#   {row.setting}: {row.now}" for row in some]
+            lines += [f"#   {printable(row.setting)}: {printable(row.now)}" for row in some]
         return "\n".join(lines) + "\n"
 
 
@@ -139,12 +142,19 @@ def _shown(value: Any) -> str:
     return ", ".join(map(_shown, value)) if isinstance(value, list) else str(value)
 
 
+def _escaped(letter: str) -> str:
+    """Return a letter of a basic string of TOML."""
+    if letter in '\\"':
+        return "\\" + letter
+    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"
+
+
 def to_toml(value: Any) -> str:
     """Write a value as TOML does."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return '"' + "".join(map(_escaped, value)) + '"'
     if isinstance(value, list | tuple):
         return "[" + ", ".join(to_toml(v) for v in value) + "]"
     return repr(value)

@@ -10,6 +10,7 @@ from typing import Any
 from octools.errors import OctoolsError
 
 MOST_VALUES = 100_000  # Largest index and largest number of values of an array
+MOST_VALUES_OF_FILE = 1_000_000  # Also those that only an index of a later value implies
 
 BEGIN = re.compile(r"^[ \t]*[&$][ \t]*([a-z_]\w*)", re.IGNORECASE | re.MULTILINE)
 END = re.compile(r"/|[&$]end\b", re.IGNORECASE)
@@ -56,12 +57,12 @@ def read_namelist(path: Path) -> Namelist:
         raise OctoolsError(f"{path} cannot be read: {cause.strerror}") from cause
     found = Namelist()
     seen: set[str] = set()
-    position = 0
+    position = size = 0
     while begin := BEGIN.search(text, position):
         group = begin[1].lower()
-        reader = _Group(path, text, begin.end(), group)
+        reader = _Group(path, text, begin.end(), group, size)
         values = reader.read()
-        position = reader.position
+        position, size = reader.position, reader.size
         into = found.repeated if group in seen else found.settings
         into.update({f"{group}/{name}": value for name, value in values.items()})
         seen.add(group)
@@ -71,8 +72,9 @@ def read_namelist(path: Path) -> Namelist:
 class _Group:
     """Parser of the assignments of one group, from after its name to its end."""
 
-    def __init__(self, path: Path, text: str, position: int, group: str) -> None:
+    def __init__(self, path: Path, text: str, position: int, group: str, size: int) -> None:
         self.path, self.text, self.position, self.group = path, text, position, group
+        self.size = size  # values of all arrays that were read before, in other groups too
         self.elements: dict[str, dict[tuple[int, ...], Any]] = {}
         self.arrays: set[str] = set()  # names that were set with an index
 
@@ -154,6 +156,10 @@ class _Group:
         planes: dict[tuple[int, ...], dict[int, Any]] = {}
         for (first, *others), value in elements.items():
             planes.setdefault(tuple(others), {})[first] = value
+        self.size += sum(max(1, *plane) - min(1, *plane) for plane in planes.values())
+        self.size += max((key[0] for key in planes if key), default=0)
+        if self.size > MOST_VALUES_OF_FILE:
+            raise self._wrong(f"the indices imply more than {MOST_VALUES_OF_FILE} values")
         if set(planes) == {()}:
             return _listed(planes[()])
         return _listed({(key[0] if key else 1): _listed(plane) for key, plane in planes.items()})

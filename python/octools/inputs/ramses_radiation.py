@@ -20,6 +20,7 @@ from octools.inputs.ramses_source import listed
 from octools.inputs.ramses_spectra import THRESHOLDS, Group, black_body, temperature_of
 
 MOST_GROUPS = 3  # of Octant
+MOST_GROUPS_READ = 1000  # of a namelist
 MOST_SOURCES = 100  # MAXREGION of RAMSES
 MOST_SUBSTEPS = 4  # of Octant on refined meshes
 NEAR = 0.005  # relative difference of energies that count as equal
@@ -102,7 +103,10 @@ def number_of_groups(s: Settings) -> int:
     """Return the number of groups that the namelist implies: it is compiled into RAMSES."""
     counts = [len(listed(s.get(name))) for name in ("group_egy", "groupl0", "groupl1")]
     sources = [int(g) for g in s.numbers("rt_src_group")] if s.has("rt_src_group") else []
-    return max([*counts, *sources]) or (1 if s.has("rt_nsource") else MOST_GROUPS)
+    count = max([*counts, *sources])
+    if count > MOST_GROUPS_READ:
+        raise ValueError(f"{count} groups of photons; expected at most {MOST_GROUPS_READ}")
+    return count or (1 if s.has("rt_nsource") else MOST_GROUPS)
 
 
 def lowest_energy(s: Settings, group: int) -> float:

@@ -16,9 +16,32 @@ namespace octant::subgrid::cooling {
 namespace {
 
 const std::string k_rates = "/CoolingRates/";
+const std::string k_redshifts = "/UVBRates/z";
 
 std::vector<double> read_all(const Hdf5Reader& file, const std::string& dataset) {
   return file.read_on_root<double>(dataset);
+}
+
+// Redshifts of the ultraviolet background, in increasing order.
+std::vector<double> read_redshifts(const Hdf5Reader& file) {
+  auto redshifts = read_all(file, k_redshifts);
+  const bool is_finite = std::ranges::all_of(redshifts, [](double z) { return std::isfinite(z); });
+  if (redshifts.empty() || !is_finite || !std::ranges::is_sorted(redshifts))
+    throw InputError("{}: {} is not in increasing order", file.path(), k_redshifts);
+  return redshifts;
+}
+
+// Rates of the ultraviolet background, one for each of `count` redshifts.
+std::vector<double> read_background(const Hdf5Reader& file, const std::string& name,
+                                    std::size_t count) {
+  auto rates = read_all(file, "/UVBRates/Chemistry/" + name);
+  const auto is_rate = [](double rate) { return rate >= 0.0 && std::isfinite(rate); };
+  if (rates.size() != count || !std::ranges::all_of(rates, is_rate))
+    throw InputError(
+        "{}: /UVBRates/Chemistry/{} has {} values; expected a finite, non-negative rate for each "
+        "of the {} redshifts",
+        file.path(), name, rates.size(), count);
+  return rates;
 }
 
 void require_finite(const CoolingTable& table, const std::string& what,
@@ -34,6 +57,16 @@ void require_axis(const CoolingTable& table, const std::string& what,
   if (values.empty() || !std::is_sorted(values.begin(), values.end()))
     throw InputError("{}: the values of {} are not in increasing order; expected a Grackle table",
                      table.path, what);
+}
+
+// Requires a minimum distance between adjacent values, by whose distance rates are interpolated.
+void require_spacing(const CoolingTable& table, const std::string& what,
+                     const std::vector<double>& values) {
+  constexpr double k_least = 1e-6;
+  for (std::size_t n = 1; n < values.size(); ++n)
+    if (!(values[n] - values[n - 1] >= k_least))
+      throw InputError("{}: {}: the values {} and {} differ by less than a factor of 10^{}",
+                       table.path, what, n - 1, n, k_least);
 }
 
 void read_axes(const Hdf5Reader& file, CoolingTable& table) {
@@ -56,11 +89,13 @@ void read_axes(const Hdf5Reader& file, CoolingTable& table) {
   // The files contain the last redshift twice: with the background and without.
   require_axis(table, "Parameter2 (redshift)", table.redshift);
   require_axis(table, "Temperature", table.log_temperature);
+  require_spacing(table, "Parameter1 (log density)", table.log_density);
+  require_spacing(table, "Temperature", table.log_temperature);
   if (table.log_temperature.size() < 2)
     throw InputError("{}: the table has fewer than two temperatures", table.path);
   const auto& n = table.log_density;
   for (std::size_t i = 2; i < n.size(); ++i)
-    if (std::abs((n[i] - n[i - 1]) / (n[1] - n[0]) - 1.0) > 1e-6)
+    if (!(std::abs((n[i] - n[i - 1]) / (n[1] - n[0]) - 1.0) <= 1e-6))
       throw InputError("{}: the densities of Parameter1 are not evenly spaced", table.path);
 }
 
@@ -115,18 +150,17 @@ std::vector<double> read_rates(const Hdf5Reader& file, const CoolingTable& table
 // Returns the mean molecular weight of hydrogen and helium in ionisation equilibrium with the
 // ultraviolet background of the file.
 std::vector<double> equilibrium_weights(const Hdf5Reader& file, const CoolingTable& table) {
-  const std::string group = "/UVBRates/";
   const char* const rates[] = {"k24", "k26", "k25"};  // HI, HeI and HeII
-  const bool has_background = file.exists(group + "z");
+  const bool has_background = file.exists(k_redshifts);
   if (!has_background && table.redshift.size() > 1)
     throw InputError(
         "{}: the table has neither {}Primordial/MMW nor /UVBRates, from which the mean molecular "
         "weight is computed; use a table with at least one of the two",
         table.path, k_rates);
   std::vector<double> redshifts, photo[3];
-  if (has_background) redshifts = read_all(file, group + "z");
+  if (has_background) redshifts = read_redshifts(file);
   for (int s = 0; s < 3 && has_background; ++s)
-    photo[s] = read_all(file, group + "Chemistry/" + rates[s]);
+    photo[s] = read_background(file, rates[s], redshifts.size());
 
   std::vector<double> weights(table.cooling.size());
   for (std::size_t z = 0; z < table.redshift.size(); ++z) {
@@ -196,9 +230,9 @@ CoolingTable read_cooling_table(const Communicator& communicator, const std::str
   if (std::any_of(table.molecular_weight.begin(), table.molecular_weight.end(),
                   [](double mu) { return !(mu > 0.0); }))
     throw InputError("{}: {}MMW contains non-positive values", path, primordial);
-  if (file.exists("/UVBRates/z") && file.exists("/UVBRates/Chemistry/k24")) {
-    table.background_redshift = read_all(file, "/UVBRates/z");
-    table.hydrogen_ionization = read_all(file, "/UVBRates/Chemistry/k24");
+  if (file.exists(k_redshifts) && file.exists("/UVBRates/Chemistry/k24")) {
+    table.background_redshift = read_redshifts(file);
+    table.hydrogen_ionization = read_background(file, "k24", table.background_redshift.size());
   }
   repeat_single_row(table);
   return table;

@@ -73,6 +73,12 @@ TEST_F(ExpressionTest, a_caret_stands_under_the_fault) {
   EXPECT_EQ(fault(""), "problem.density: the expression is empty\n  \n  ^");
 }
 
+TEST_F(ExpressionTest, does_not_end_at_a_null_character) {
+  using namespace std::string_literals;
+  EXPECT_EQ(fault("3 \0("s),
+            "problem.density: the expression contains the character \\u0000\n  3  (\n    ^");
+}
+
 TEST_F(ExpressionTest, letters_beyond_ascii_take_one_column) {
   EXPECT_EQ(fault("(x > 0) * \u03c1"),
             "problem.density: \"\u03c1\" is not valid here\n  (x > 0) * \u03c1\n            ^");

@@ -190,6 +190,26 @@ TEST(Thrift, long_lists_large_numbers_and_unknown_fields_come_back) {
   EXPECT_THROW(read.at(1).integer(), RunError);
 }
 
+TEST(Thrift, damaged_descriptions_are_refused) {
+  const auto is_refused = [](const std::vector<std::uint8_t>& text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    std::span<const std::byte> left = bytes;
+    EXPECT_THROW(read_thrift(left), RunError);
+  };
+  is_refused(std::vector<std::uint8_t>(1 << 20, 0x19));                      // lists of lists
+  is_refused({0x03, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x01, 0xf3, 0x01, 0x00});  // field 2^31 - 1 + 15
+}
+
+TEST_F(ParquetFiles, false_numbers_of_values_are_refused) {
+  const Column column{"n", std::vector<std::int8_t>{1, 2}};
+  const auto bytes = parquet::value_bytes(column);
+  for (const std::int64_t count :
+       {std::int64_t{-1}, std::int64_t{1} << 62, std::int64_t{1} << 40}) {
+    Column read = parquet::empty_column("n", column.values.index());
+    EXPECT_THROW(parquet::append_values(read, bytes, count), RunError) << count;
+  }
+}
+
 TEST(Deflate, bytes_come_back_and_damage_is_noticed) {
   if (!deflate_is_available()) GTEST_SKIP() << "built without zlib";
   std::vector<std::byte> bytes(100000);
