@@ -29,7 +29,6 @@ from running import ROOT, run_well
 
 FORMS = ("ppm", "ppm26", "ppm26_published")
 BLOCK = 8
-HISTORY_INTERVAL = 10  # steps, because the mean density of the model in every cell takes time
 LEAST_BOX = 2.5  # equatorial radii
 SURFACE = 1e-4  # density, mass / radius^3, above which the finest level covers the gas
 # Opening angle, and errors of the old and the new hydrodynamics on levels 6 and 7.
@@ -100,7 +99,6 @@ def measure(scratch: Path, options: argparse.Namespace, ratio: float) -> None:
             "hydro.reconstruction": form,
             "hydro.riemann": "hll",
             "time.end": options.dynamical_times * dynamical_time,
-            "output.history_interval": HISTORY_INTERVAL,
             "output.snapshot_interval": 0,
             "output.pictures": [],
         }
