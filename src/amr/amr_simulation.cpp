@@ -249,7 +249,7 @@ void AmrSimulation::initialise() {
   check_dimensions(context_);
   radiation_.check_initial_state();
   if (context_.faces) context_.faces->initialise();
-  follow_mesh();
+  follow_mesh(true);
   options.problem->end_of_beginning();
 }
 
@@ -275,15 +275,15 @@ void AmrSimulation::adapt() {
   if (regridded_) gas_.close_energies({});
   if (regridded_ || rebalanced_) {
     measurement_.invalidate();
-    follow_mesh();
+    follow_mesh(regridded_);
   }
   measurement_.after_adapt(regridded_);
 }
 
-void AmrSimulation::follow_mesh() {
+void AmrSimulation::follow_mesh(bool regridded) {
   gravity_.invalidate_energy();
   particles_.deposit_from(0);
-  gravity_.follow_mesh();
+  gravity_.follow_mesh(regridded);
 }
 
 void AmrSimulation::resume(const RunState& state) {
@@ -317,7 +317,7 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
   balance_.rebalance();
   if (context_.faces) context_.faces->initialise();
   matter_.choose_force_levels(0);
-  follow_mesh();
+  follow_mesh(true);
   options.problem->end_of_beginning();
 }
 

@@ -123,7 +123,7 @@ class AmrSimulation {
   void begin_from(double time, std::int64_t step);
 
  private:
-  void follow_mesh();
+  void follow_mesh(bool regridded);
   double longest_step(int level, double courant);
 
   StepContext context_;

@@ -141,13 +141,14 @@ void GravityStep::report_costs() {
 
 // --- between steps ------------------------------------------------------------------------------
 
-void GravityStep::follow_mesh() {
+void GravityStep::follow_mesh(bool regridded) {
   if (!solver_) return;
   const int first_changed = [&] {
     const auto timing = context_.timers.time("regrid", Phase::regrid);
     return solver_->adapt_to_mesh();
   }();
-  solve_levels(first_changed, context_.time);
+  const bool all_change = regridded && !solver_->solves_single_levels();
+  solve_levels(all_change ? 0 : first_changed, context_.time);
 }
 
 void GravityStep::resume(bool moved) {

@@ -42,8 +42,11 @@ class GravityStep : public StepPart {
   void restrict_gas(const LevelStep& step);
 
   // --- between steps
-  // Maps potentials to a changed mesh, and solves for those of new blocks.
-  void follow_mesh();
+  // Maps potentials to a changed mesh, and solves for those of new blocks. `regridded` is true if
+  // blocks were created or removed, false if they only changed ranks. A solver that solves all
+  // levels together then solves for all of them, because forces on two meshes would not add up to
+  // zero.
+  void follow_mesh(bool regridded);
   // Adds the cycles that the solver counted for blocks to the meter's counters of gravity.
   void report_costs();
   // Continues after a restart with the potentials of the checkpoint. `moved` is true if blocks

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from running import ROOT, octant_environment
+from telemetry_tables import ask_one
 
 BUILDS = ("cuda", "cuda-alone")
 
@@ -115,3 +116,5 @@ def test_kernels_and_host_keep_to_their_own_memory(apart_program: Path, tmp_path
     )
     assert ended.returncode == 0, ended.stderr
     assert "accesses" not in ended.stderr
+    # Telemetry records the arrays on the device, at least the gas of 16^3 cells.
+    assert ask_one(tmp_path / "run", "select min(device_bytes) from ranks") > 5 * 8 * 16**3

@@ -173,3 +173,17 @@ def test_a_star_on_two_levels_keeps_its_angular_momentum(
     tmp_path: Path, frame: tuple[str, ...]
 ) -> None:
     assert np.abs(spin_of_star(tmp_path / "run", *frame)).max() < 1e-12
+
+
+@pytest.mark.parametrize("refined", ["t > 0.015 && z > 0.3", "t < 0.015 && z > 0.3"])
+def test_gravity_conserves_momentum_in_a_star_that_is_refined_and_derefined(
+    tmp_path: Path, refined: str
+) -> None:
+    """Forces on the levels that do not change are also those of the new mesh."""
+    mesh = ("refine.density=[]", f"refine.where='level < 1 && {refined}'", "time.max_steps=4")
+    history = run_well(tmp_path / "run", STAR, *mesh).history()
+    assert np.ptp(history["leaf_cells_1"]) > 0
+    for axis in "xyz":
+        total = history[f"momentum_{axis}"] + history[f"outflow_momentum_{axis}"]
+        # Forces of two meshes: 3.3e-5 and 4.9e-6 of a mass of 1 and speeds below 1.
+        assert np.ptp(total) < 1e-15, axis

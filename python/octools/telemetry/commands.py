@@ -204,29 +204,44 @@ def trace(
         bool,
         typer.Option(help="Plot processor use, memory and GPU use instead (counters.png)."),
     ] = False,
+    otf2: Annotated[
+        bool,
+        typer.Option(
+            help="Write an archive of the Open Trace Format 2 instead (requires the package otf2)."
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="File to write. (default: RUN/trace.json.gz)",
-            callback=output_file,
+            help="File to write. (default: RUN/trace.json.gz; with --otf2, directory RUN/otf2)",
         ),
     ] = None,
 ) -> None:
     """Write a trace for ui.perfetto.dev or chrome://tracing, or plot tasks and counters."""
     from octools.telemetry.database import Telemetry
+    from octools.telemetry.otf2_archive import save_otf2
     from octools.telemetry.trace import save_trace
 
-    if tree + scatter + counters > 1 and output is not None:
-        raise OctoolsError("--output is for one file; choose one of --tree, --scatter, --counters")
+    if tree + scatter + counters + otf2 > 1 and output is not None:
+        raise OctoolsError(
+            "--output is for one file; choose one of --tree, --scatter, --counters, --otf2"
+        )
+    if not otf2:
+        output_file(output)
     spans = _span("--steps", steps), _span("--ranks", ranks)
+    plots = (tree, scatter, counters)
     with Telemetry(run) as telemetry:
-        if tree or scatter or counters:
-            _plots(telemetry, run, spans, (tree, scatter, counters), output)
+        if any(plots):
+            _plots(telemetry, run, spans, plots, output)
+        if otf2:
+            save, destination = save_otf2, output or output_path(run, "otf2")
+        elif any(plots):
             return
-        destination = output or output_path(run, "trace.json.gz")
-        count = save_trace(telemetry, *spans, destination)
+        else:
+            save, destination = save_trace, output or output_path(run, "trace.json.gz")
+        count = save(telemetry, *spans, destination)
     print(f"{count} events\nwrote {destination}")
 
 

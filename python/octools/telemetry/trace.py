@@ -36,23 +36,42 @@ def save_trace(
     path
         ``.json``, or ``.json.gz`` for a compressed file, which Perfetto reads as well.
     """
-    telemetry.require_steps()
-    chosen = _condition("step", steps) + _condition("rank", ranks)
-    if not telemetry.value(f"select count(*) from raw.ranks where true{chosen}"):
-        raise OctoolsError(f"{telemetry.files.directory} has no rows for these steps and ranks")
+    events = trace_events(telemetry, steps, ranks)
     count = 0
     try:
         with whole_file(path) as beside, _open(beside, path.suffix == ".gz") as file:
             about = {f"octant.{key}": value for key, value in telemetry.files.metadata.items()}
             file.write(f'{{"displayTimeUnit": "ms", "otherData": {json.dumps(about)},\n')
             file.write('"traceEvents": [\n')
-            for event in _events(telemetry, chosen):
+            for event in events:
                 file.write((",\n" if count else "") + json.dumps(event))
                 count += 1
             file.write("\n]}\n")
     except OSError as cause:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause
     return count
+
+
+def trace_events(
+    telemetry: Telemetry, steps: tuple[int, int] | None, ranks: tuple[int, int] | None
+) -> Iterator[TraceEvent]:
+    """Return the events of a trace in the trace-event format, as an iterator.
+
+    Parameters
+    ----------
+    steps, ranks
+        First and last one to show; None for all.
+
+    Raises
+    ------
+    OctoolsError
+        If there are no rows for them.
+    """
+    telemetry.require_steps()
+    chosen = _condition("step", steps) + _condition("rank", ranks)
+    if not telemetry.value(f"select count(*) from raw.ranks where true{chosen}"):
+        raise OctoolsError(f"{telemetry.files.directory} has no rows for these steps and ranks")
+    return _events(telemetry, chosen)
 
 
 def _open(beside: Path, is_compressed: bool) -> AbstractContextManager[TextIO]:

@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include "core/error.hpp"
+#include "core/memory.hpp"
 #include "core/observer.hpp"
 #include "parquet_table.hpp"
 #include "telemetry/parquet_io.hpp"
@@ -356,6 +357,22 @@ TEST_F(Recording, a_trigger_turns_on_full_detail_for_some_steps) {
   std::set<double> steps;
   for (int row = 0; row < events.rows(); ++row) steps.insert(events.number("step", row));
   EXPECT_EQ(steps, (std::set<double>{2.0, 3.0}));
+}
+
+TEST_F(Recording, ranks_have_arrays_in_device_memory) {
+  constexpr std::int64_t k_bytes = 3000;
+  start_memory_account();
+  const std::int64_t before = device_memory_use().current;
+  const char on_host = 0, on_device = 0;
+  count_array("on the host", &on_host, k_bytes);
+  record(0, 1);
+  EXPECT_EQ(only_table("ranks").number("device_bytes", 0), static_cast<double>(before));
+  count_array("on a device", &on_device, k_bytes, true);
+  fs::remove_all(folder());
+  record(0, 1);
+  EXPECT_EQ(only_table("ranks").number("device_bytes", 0), static_cast<double>(before + k_bytes));
+  forget_array(&on_device);
+  forget_array(&on_host);
 }
 
 TEST_F(Recording, a_folder_that_cannot_be_made_is_refused) {
