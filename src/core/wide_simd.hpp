@@ -282,15 +282,3 @@ KOKKOS_FORCEINLINE_FUNCTION void transpose_square(const double* from, int, doubl
 }
 }  // namespace octant
 #endif
-
-namespace octant {
-
-// The value of the smallest magnitude if all have the same sign, else 0. `middle` has the sign of
-// one of the others.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V least_of_one_sign(const V& a, const V& b, const V& middle) {
-  const V below = min(max(a, b), V(0.0)), above = max(min(a, b), V(0.0));
-  return max(min(middle, above), below);
-}
-
-}  // namespace octant

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "core/wide_simd.hpp"
+#include "hydro/reconstruction.hpp"
 #include "radiation/closure.hpp"
 #include "radiation/face_flux.hpp"
 #include "radiation/transport_tile.hpp"
@@ -142,7 +143,8 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
     for (int n = 0; n < k_moments; ++n) {
       const double* const at = q + n * Stride;
       const V here = P::load(at);
-      const V half = half_limited_slope(P::load(at - Step), here, P::load(at + Step));
+      const V half = hydro::MonotonisedCentral::half_slope(here - P::load(at - Step),
+                                                           P::load(at + Step) - here);
       states.lower.of[n] = here - half;
       states.upper.of[n] = here + half;
     }

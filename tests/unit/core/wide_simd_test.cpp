@@ -72,17 +72,6 @@ TEST(WideSimd, smaller_and_larger_values_treat_nan_as_scalars) {
   EXPECT_EQ(Wide::lane(max(WideDouble(1.0), WideDouble(nan)), 0), 1.0);
 }
 
-TEST(WideSimd, least_of_one_sign_is_zero_for_two_signs) {
-  EXPECT_EQ(least_of_one_sign(3.0, 2.0, 2.5), 2.0);
-  EXPECT_EQ(least_of_one_sign(8.0, 2.0, 1.0), 1.0);
-  EXPECT_EQ(least_of_one_sign(-3.0, -2.0, -2.5), -2.0);
-  EXPECT_EQ(least_of_one_sign(-8.0, -2.0, -1.0), -1.0);
-  EXPECT_EQ(least_of_one_sign(-1.0, 2.0, 0.5), 0.0);
-  EXPECT_EQ(least_of_one_sign(1.0, -2.0, -0.5), 0.0);
-  EXPECT_EQ(least_of_one_sign(0.0, 2.0, 1.0), 0.0);
-  expect_lanes([](auto a, auto b, auto) { return least_of_one_sign(a, b, a + b); });
-}
-
 TEST(WideSimd, transposes_squares) {
   constexpr int size = 4, row = 7, other_row = 5;
   double from[size * row], to[size * other_row] = {};
