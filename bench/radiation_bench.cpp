@@ -17,7 +17,7 @@ namespace octant::bench {
 namespace {
 
 struct RadiationRequest {
-  Choice cases{{"transport", "absorption", "photons"}, "all"};
+  Choice cases{{"transport", "absorption", "moving", "photons"}, "all"};
   std::vector<int> block_sizes{8, 16};
   int cells = 64, substeps = 10, repeats = 5;
 };
@@ -64,13 +64,17 @@ source_rates = [5e48]
                                "bench radiation", {});
 }
 
-// A wave of radiation in gas at rest; the gas absorbs and emits in the case "absorption".
+// A wave of radiation in gas at rest, which absorbs and emits in the case "absorption", or in gas
+// that absorbs, emits and moves with up to 1/100 of the speed of light.
 AmrOptions wave(const RadiationRequest& request, const std::string& name, int block_size) {
+  const bool moves = name == "moving";
   return AmrOptions::from_text(
       fmt::format(R"toml(
 [problem]
 name = "expression"
 density = "1 + 0.5 * sin(2 * pi * y)"
+pressure = "1"
+velocity = ["{4} * sin(2 * pi * y)", "{4} * cos(2 * pi * z)", "0"]
 fields = {{radiation_energy = "2 + sin(2 * pi * x) * cos(2 * pi * z)", radiation_flux_x = "0.5"}}
 
 [mesh]
@@ -78,17 +82,18 @@ base_cells = [{0}, {0}, {0}]
 block_size = {1}
 
 [hydro]
-moves = false
+moves = {5}
 
 [radiation]
 enabled = true
-light_speed = 1.0
+light_speed = {6}
 constant = 1.0
 max_substeps = {2}
 planck_opacity = {3}
 rosseland_opacity = {3}
 )toml",
-                  request.cells, block_size, request.substeps, name == "absorption" ? 10.0 : 0.0),
+                  request.cells, block_size, request.substeps, name == "transport" ? 0.0 : 10.0,
+                  moves ? 1.0 : 0.0, moves, moves ? 100.0 : 1.0),
       "bench radiation", {});
 }
 

@@ -22,7 +22,8 @@ int numbers_of_work(const AmrOptions& options) {
 
 int gas_states(const AmrOptions& options) {
   const bool has_one_stage = options.hydro.integrator == hydro::Integrator::muscl_hancock;
-  return has_one_stage && !options.radiation.is_active() ? 2 : 3;
+  const bool can_refine = options.mesh.max_level > 0;  // see RadiationStep::state_between_stages()
+  return has_one_stage && !(options.radiation.is_active() && can_refine) ? 2 : 3;
 }
 
 int numbers_per_cell(const AmrOptions& options) {

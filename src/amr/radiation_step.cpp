@@ -73,6 +73,14 @@ double RadiationStep::longest_step(int level) const {
   return slower * options_.longest_step(mesh_.geometry().cell_size(level));
 }
 
+// State in which a substep stores its first stage: that before the step of the gas if there is no
+// finer level, which would interpolate its ghost cells between this state and the present one.
+int RadiationStep::state_between_stages(int level) const {
+  const int old = mesh_.fields(level).old();
+  if (level == mesh_.finest_level()) return old;
+  return old == 1 ? 2 : 1;
+}
+
 void RadiationStep::advance(const LevelStep& step) {
   // Copies the moments at the beginning of the step, which the gas sweep does not write.
   const LevelFields& fields = mesh_.fields(step.level);
@@ -81,7 +89,7 @@ void RadiationStep::advance(const LevelStep& step) {
   const double longest = options_.longest_substep(mesh_.geometry().cell_size(step.level)) *
                          (options_.light().reduced / speed_of_photons(step.level));
   const int substeps = std::max(1, static_cast<int>(std::ceil(step.dt / longest)));
-  const int spare = fields.old() == 1 ? 2 : 1;
+  const int spare = state_between_stages(step.level);
   for (int n = 0; n < substeps; ++n) {
     stage(step, n, substeps, LevelFields::k_now, spare);
     if (options_.enabled) stage(step, n, substeps, spare, LevelFields::k_now);

@@ -46,6 +46,7 @@ class RadiationStep : public StepPart {
   RadiationTotals measure();
 
  private:
+  int state_between_stages(int level) const;
   void stage(const LevelStep& step, int substep, int substeps, int source, int target);
   // Index of the energy of a set of moments among the variables of the mesh.
   int first_of(int set) const { return mesh_.layout().swept + set * radiation::k_moments; }

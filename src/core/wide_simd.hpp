@@ -18,6 +18,7 @@ inline constexpr __mmask8 k_all_lanes = 0xff;
 class WideDouble {
  public:
   static constexpr int width = 8;
+  using Bits = std::uint64_t __attribute__((vector_size(width * sizeof(double))));
 
   // Result of a comparison: one bit per lane.
   class Mask {
@@ -29,6 +30,15 @@ class WideDouble {
       return mask;
     }
     KOKKOS_FORCEINLINE_FUNCTION __mmask8 bits() const { return bits_; }
+    KOKKOS_FORCEINLINE_FUNCTION Mask operator!() const {
+      return of_bits(static_cast<__mmask8>(~bits_));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION friend Mask operator&&(Mask a, Mask b) {
+      return of_bits(static_cast<__mmask8>(a.bits_ & b.bits_));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION friend Mask operator||(Mask a, Mask b) {
+      return of_bits(static_cast<__mmask8>(a.bits_ | b.bits_));
+    }
 
    private:
     __mmask8 bits_;
@@ -42,6 +52,10 @@ class WideDouble {
   }
   KOKKOS_FORCEINLINE_FUNCTION void store(double* to) const { _mm512_storeu_pd(to, lanes_); }
   KOKKOS_FORCEINLINE_FUNCTION __m512d lanes() const { return lanes_; }
+  KOKKOS_FORCEINLINE_FUNCTION Bits bits() const { return Bits(lanes_); }
+  KOKKOS_FORCEINLINE_FUNCTION static WideDouble from_bits(Bits bits) {
+    return WideDouble(__m512d(bits));
+  }
   KOKKOS_FORCEINLINE_FUNCTION double operator[](int n) const { return lanes_[n]; }
 
   KOKKOS_FORCEINLINE_FUNCTION WideDouble operator-() const { return WideDouble(-lanes_); }
@@ -60,7 +74,14 @@ class WideDouble {
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<(WideDouble a, WideDouble b) {
     return Mask::of_bits(_mm512_cmp_pd_mask(a.lanes_, b.lanes_, _CMP_LT_OQ));
   }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<=(WideDouble a, WideDouble b) {
+    return Mask::of_bits(_mm512_cmp_pd_mask(a.lanes_, b.lanes_, _CMP_LE_OQ));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(WideDouble a, WideDouble b) {
+    return Mask::of_bits(_mm512_cmp_pd_mask(a.lanes_, b.lanes_, _CMP_EQ_OQ));
+  }
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>(WideDouble a, WideDouble b) { return b < a; }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>=(WideDouble a, WideDouble b) { return b <= a; }
 
  private:
   __m512d lanes_;
@@ -99,7 +120,35 @@ class WideDouble {
     KOKKOS_FORCEINLINE_FUNCTION explicit Mask(bool all) : low(all), high(all) {}
     KOKKOS_FORCEINLINE_FUNCTION Mask(SimdDouble::Mask low_lanes, SimdDouble::Mask high_lanes)
         : low(low_lanes), high(high_lanes) {}
+    KOKKOS_FORCEINLINE_FUNCTION Mask operator!() const { return {!low, !high}; }
+    KOKKOS_FORCEINLINE_FUNCTION friend Mask operator&&(Mask a, Mask b) {
+      return {a.low && b.low, a.high && b.high};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION friend Mask operator||(Mask a, Mask b) {
+      return {a.low || b.low, a.high || b.high};
+    }
     SimdDouble::Mask low, high;
+  };
+
+  // Integers with the bits of the lanes.
+  struct Bits {
+    using Half = SimdTraits<SimdDouble>::Bits;
+    KOKKOS_FORCEINLINE_FUNCTION Bits(std::uint64_t all) : low(Half{} + all), high(low) {}
+    KOKKOS_FORCEINLINE_FUNCTION Bits(Half low_lanes, Half high_lanes)
+        : low(low_lanes), high(high_lanes) {}
+    KOKKOS_FORCEINLINE_FUNCTION friend Bits operator+(Bits a, Bits b) {
+      return {a.low + b.low, a.high + b.high};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION friend Bits operator-(Bits a, Bits b) {
+      return {a.low - b.low, a.high - b.high};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION friend Bits operator<<(Bits a, int places) {
+      return {a.low << places, a.high << places};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION friend Bits operator>>(Bits a, int places) {
+      return {a.low >> places, a.high >> places};
+    }
+    Half low, high;
   };
 
   WideDouble() = default;
@@ -113,6 +162,13 @@ class WideDouble {
   KOKKOS_FORCEINLINE_FUNCTION void store(double* to) const {
     SimdTraits<SimdDouble>::store(to, low_);
     SimdTraits<SimdDouble>::store(to + SimdDouble::width, high_);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Bits bits() const {
+    return {SimdTraits<SimdDouble>::bits(low_), SimdTraits<SimdDouble>::bits(high_)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static WideDouble from_bits(Bits bits) {
+    return {SimdTraits<SimdDouble>::from_bits(bits.low),
+            SimdTraits<SimdDouble>::from_bits(bits.high)};
   }
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble low() const { return low_; }
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble high() const { return high_; }
@@ -136,7 +192,14 @@ class WideDouble {
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<(WideDouble a, WideDouble b) {
     return {a.low_ < b.low_, a.high_ < b.high_};
   }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<=(WideDouble a, WideDouble b) {
+    return {a.low_ <= b.low_, a.high_ <= b.high_};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(WideDouble a, WideDouble b) {
+    return {a.low_ == b.low_, a.high_ == b.high_};
+  }
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>(WideDouble a, WideDouble b) { return b < a; }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>=(WideDouble a, WideDouble b) { return b <= a; }
 
  private:
   SimdDouble low_, high_;
@@ -183,6 +246,11 @@ struct SimdTraits<WideDouble> {
                                  value(4), value(5), value(6), value(7)};
     return load(lanes);
   }
+  using Bits = WideDouble::Bits;
+  KOKKOS_FORCEINLINE_FUNCTION static Bits bits(WideDouble pack) { return pack.bits(); }
+  KOKKOS_FORCEINLINE_FUNCTION static WideDouble from_bits(Bits bits) {
+    return WideDouble::from_bits(bits);
+  }
 };
 
 // Transposes a matrix of 4 x 4 numbers, whose rows are `from_row` and `to_row` numbers apart.
@@ -214,15 +282,3 @@ KOKKOS_FORCEINLINE_FUNCTION void transpose_square(const double* from, int, doubl
 }
 }  // namespace octant
 #endif
-
-namespace octant {
-
-// Returns the minmod of the three values: the one of smallest magnitude if all have the same sign,
-// else 0. `middle` must have the sign of `a` or `b`.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V least_of_one_sign(const V& a, const V& b, const V& middle) {
-  const V below = min(max(a, b), V(0.0)), above = max(min(a, b), V(0.0));
-  return max(min(middle, above), below);
-}
-
-}  // namespace octant

@@ -14,8 +14,6 @@
 // own frame does not slow it down.
 #pragma once
 
-#include <Kokkos_MathematicalFunctions.hpp>
-
 #include "core/compiler.hpp"
 #include "core/simd.hpp"
 #include "radiation/heat_balance.hpp"
@@ -33,342 +31,407 @@ struct Material {
   double heat_capacity = 0.0;  // per mass: e = heat_capacity rho T, unless `cubic` is positive
   double cubic = 0.0;          // e = cubic a T^4 at any density (Su & Olson 1996)
   bool moves = true;           // false: v = 0 in all terms, and the momentum is not changed
-  // Temperature of gas that exchanges heat with its surroundings, which no exchange with radiation
-  // changes; 0: there are no surroundings
-  double surroundings = 0.0;
+  // True if the gas exchanges heat with its surroundings, so that radiation does not change its
+  // temperature.
+  bool has_surroundings = false;
 
   // Temperature of gas with this density and internal energy density.
-  KOKKOS_FORCEINLINE_FUNCTION double temperature(double rho, double internal,
-                                                 const Light& light) const {
-    if (cubic > 0.0) return Kokkos::sqrt(Kokkos::sqrt(internal / (cubic * light.constant)));
-    return internal / (heat_capacity * rho);
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V temperature(const V& rho, const V& internal,
+                                            const Light& light) const {
+    if (cubic > 0.0) return square_root(square_root(internal / V(cubic * light.constant)));
+    return internal / (V(heat_capacity) * rho);
   }
 };
 
-// State of a cell: densities per volume. `internal` excludes the kinetic energy.
-struct RadiatingCell {
-  double density;
-  double momentum[3];
-  double internal;
-  double energy;   // E
-  double flux[3];  // F, energy per area and time
+// States of the cells of a pack: densities per volume. `internal` excludes the kinetic energy.
+template <class V>
+struct RadiatingCells {
+  V density;
+  V momentum[3];
+  V internal;
+  V energy;             // E
+  V flux[3];            // F, energy per area and time
+  V surroundings{0.0};  // temperature of the surroundings; unused if there are none
 };
+using RadiatingCell = RadiatingCells<double>;
 
-// Parts of exchange(). Velocities are in units of c, and fluxes divided by c.
+// Parts of exchange(). Velocities are in units of c, and fluxes divided by c. Iterations end at
+// different times in the cells of a pack; masks keep the results of those whose iteration has
+// ended, so that every cell has the bits that it would have alone.
 namespace exchanging {
 
-KOKKOS_FORCEINLINE_FUNCTION double dot(const double (&a)[3], const double (&b)[3]) {
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V dot(const V (&a)[3], const V (&b)[3]) {
   return fused_multiply_add(a[0], b[0], fused_multiply_add(a[1], b[1], a[2] * b[2]));
+}
+
+// Replaces `to` by `from` where the mask is true.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void assign(V& to, const typename SimdTraits<V>::Mask& mask,
+                                        const V& from) {
+  to = select(mask, from, to);
+}
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void assign(V (&to)[3], const typename SimdTraits<V>::Mask& mask,
+                                        const V (&from)[3]) {
+  for (int d = 0; d < 3; ++d) to[d] = select(mask, from[d], to[d]);
 }
 
 // The tensor (E + P) / E = h + g n n, with n = F / |F| and the reduced flux f = |F| / (c E):
 //   h = (2 + sqrt(4 - 3 f^2)) / 3,  g = f^2 / h.
 // These are (3 - chi) / 2 and (3 chi - 1) / 2 of Levermore's chi = (5 - 2 sqrt(4 - 3 f^2)) / 3.
+template <class V>
 struct Closure {
-  double reduced[3];  // F / (c E)
-  double h, inverse_h;
-  double inverse_energy;
+  using Mask = typename SimdTraits<V>::Mask;
+
+  V reduced[3];  // F / (c E)
+  V h, inverse_h;
+  V inverse_energy;
 
   // Closure for F / c and E. Divisions and root depend on each other as little as possible.
-  KOKKOS_FORCEINLINE_FUNCTION Closure(const double (&flux)[3], double energy) {
-    const double most = energy * energy;
-    const double root =
-        Kokkos::sqrt(max(fused_multiply_add(-3.0, dot(flux, flux), 4.0 * most), most));
-    const double scaled = max((2.0 * energy + root) * (1.0 / 3.0), 1e-300);
-    inverse_energy = 1.0 / max(energy, 1e-300);
-    inverse_h = energy * (1.0 / scaled);
+  KOKKOS_FORCEINLINE_FUNCTION Closure(const V (&flux)[3], const V& energy) {
+    const V most = energy * energy;
+    const V root =
+        square_root(max(fused_multiply_add(V(-3.0), dot(flux, flux), V(4.0) * most), most));
+    const V scaled = max((V(2.0) * energy + root) * V(1.0 / 3.0), V(1e-300));
+    inverse_energy = V(1.0) / max(energy, V(1e-300));
+    inverse_h = energy * (V(1.0) / scaled);
     h = scaled * inverse_energy;
     for (int d = 0; d < 3; ++d) reduced[d] = flux[d] * inverse_energy;
   }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const Mask& mask, const Closure& other) {
+    assign(reduced, mask, other.reduced);
+    assign(h, mask, other.h);
+    assign(inverse_h, mask, other.inverse_h);
+    assign(inverse_energy, mask, other.inverse_energy);
+  }
   // Component d of the tensor times a vector v, of which `along` = reduced . v / h.
-  KOKKOS_FORCEINLINE_FUNCTION double times(const double (&v)[3], double along, int d) const {
+  KOKKOS_FORCEINLINE_FUNCTION V times(const V (&v)[3], const V& along, int d) const {
     return fused_multiply_add(h, v[d], reduced[d] * along);
   }
   // E0 / E in gas with this velocity.
-  KOKKOS_FORCEINLINE_FUNCTION double comoving(const double (&beta)[3], double square) const {
-    const double along = dot(reduced, beta);
-    return 1.0 + fused_multiply_add(fused_multiply_add(along, inverse_h, -2.0), along, h * square);
+  KOKKOS_FORCEINLINE_FUNCTION V comoving(const V (&beta)[3], const V& square) const {
+    const V along = dot(reduced, beta);
+    return V(1.0) +
+           fused_multiply_add(fused_multiply_add(along, inverse_h, V(-2.0)), along, h * square);
   }
   // Squared distance to another reduced flux.
-  KOKKOS_FORCEINLINE_FUNCTION double squared_distance(const Closure& other) const {
-    const double x = reduced[0] - other.reduced[0], y = reduced[1] - other.reduced[1],
-                 z = reduced[2] - other.reduced[2];
+  KOKKOS_FORCEINLINE_FUNCTION V squared_distance(const Closure& other) const {
+    const V x = reduced[0] - other.reduced[0], y = reduced[1] - other.reduced[1],
+            z = reduced[2] - other.reduced[2];
     return fused_multiply_add(x, x, fused_multiply_add(y, y, z * z));
   }
 };
 
-// State before the step.
+// States before the step.
+template <class V>
 struct Before {
-  double internal, energy;
-  double beta[3] = {0.0, 0.0, 0.0};
-  double flux[3];
+  V internal, energy;
+  V beta[3] = {V(0.0), V(0.0), V(0.0)};
+  V flux[3];
   double ratio, inverse_ratio;  // c / c'
-  double kick, inverse_kick;    // change of velocity per flux, (c / c') / (rho c^2)
+  V kick, inverse_kick;         // change of velocity per flux, (c / c') / (rho c^2)
 
-  KOKKOS_FORCEINLINE_FUNCTION Before(const RadiatingCell& cell, const Light& light, bool moves)
-      : internal(cell.internal), energy(cell.energy) {
-    const double inverse_c = 1.0 / light.c, inertia = cell.density * light.c;
-    const double inverse_inertia = 1.0 / inertia;
+  KOKKOS_FORCEINLINE_FUNCTION Before(const RadiatingCells<V>& cells, const Light& light, bool moves)
+      : internal(cells.internal), energy(cells.energy) {
+    const double inverse_c = 1.0 / light.c;
+    const V inertia = cells.density * V(light.c), inverse_inertia = V(1.0) / inertia;
     ratio = light.c / light.reduced;
     inverse_ratio = light.reduced * inverse_c;
-    kick = ratio * inverse_inertia * inverse_c;
-    inverse_kick = inertia * light.reduced;
+    kick = V(ratio) * inverse_inertia * V(inverse_c);
+    inverse_kick = inertia * V(light.reduced);
     for (int d = 0; d < 3; ++d) {
-      flux[d] = cell.flux[d] * inverse_c;
-      if (moves) beta[d] = cell.momentum[d] * inverse_inertia;
+      flux[d] = cells.flux[d] * V(inverse_c);
+      if (moves) beta[d] = cells.momentum[d] * inverse_inertia;
     }
   }
 };
 
-// State after the step.
+// States after the step.
+template <class V>
 struct After {
-  double internal, energy;
-  double change[3] = {0.0, 0.0, 0.0};  // change of the velocity
-  double beta[3], flux[3];
-  double work = 0.0;  // loss of radiation energy to the kinetic energy of the gas
-  ImplicitFraction absorbed{0.0};
-  int iterations = 0;
-  bool converged = false;
+  using Mask = typename SimdTraits<V>::Mask;
+
+  V internal, energy;
+  V change[3] = {V(0.0), V(0.0), V(0.0)};  // change of the velocity
+  V beta[3], flux[3];
+  V work = V(0.0);  // loss of radiation energy to the kinetic energy of the gas
+  ImplicitFraction<V> absorbed{V(0.0)};
 
   // The state before the step, unchanged.
-  KOKKOS_FORCEINLINE_FUNCTION explicit After(const Before& old)
+  KOKKOS_FORCEINLINE_FUNCTION explicit After(const Before<V>& old)
       : internal(old.internal), energy(old.energy) {
     for (int d = 0; d < 3; ++d) {
       beta[d] = old.beta[d];
       flux[d] = old.flux[d];
     }
   }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const Mask& mask, const After& other) {
+    assign(internal, mask, other.internal);
+    assign(energy, mask, other.energy);
+    assign(change, mask, other.change);
+    assign(beta, mask, other.beta);
+    assign(flux, mask, other.flux);
+    assign(work, mask, other.work);
+    assign(absorbed.theta, mask, other.absorbed.theta);
+    assign(absorbed.rest, mask, other.absorbed.rest);
+  }
 
   // Sets velocity and work from the change of velocity.
-  KOKKOS_FORCEINLINE_FUNCTION void move(const Before& old) {
-    double sum = 0.0;
+  KOKKOS_FORCEINLINE_FUNCTION void move(const Before<V>& old) {
+    V sum(0.0);
     for (int d = 0; d < 3; ++d) {
       beta[d] = old.beta[d] + change[d];
       sum = fused_multiply_add(change[d], old.beta[d] + beta[d], sum);
     }
-    work = 0.5 * old.inverse_kick * sum;
+    work = V(0.5) * old.inverse_kick * sum;
   }
-  // Reduces the flux to the energy, if it is larger, and returns true then. The gas takes the
+  // Reduces the flux to the energy where it is larger, and returns true there. The gas takes the
   // momentum of the difference.
-  KOKKOS_FORCEINLINE_FUNCTION bool limit_flux(const Before& old, bool moves) {
-    const double square = dot(flux, flux);
-    if (!(square > energy * energy)) return false;
-    const double scale = energy / Kokkos::sqrt(square) * (1.0 - 1e-15);
+  KOKKOS_FORCEINLINE_FUNCTION Mask limit_flux(const Before<V>& old, bool moves) {
+    const V square = dot(flux, flux);
+    const Mask exceeds = square > energy * energy;
+    if (!any(exceeds)) return exceeds;
+    const V scale = energy / square_root(square) * V(1.0 - 1e-15);
     for (int d = 0; d < 3; ++d) {
-      if (moves) change[d] += flux[d] * (1.0 - scale) * old.kick;
-      flux[d] *= scale;
+      if (moves) assign(change[d], exceeds, change[d] + flux[d] * (V(1.0) - scale) * old.kick);
+      assign(flux[d], exceeds, flux[d] * scale);
     }
     if (moves) move(old);
-    return true;
+    return exceeds;
   }
   // Step of backward Euler of momentum and flux for given energy, pressure tensor and opacity. Both
   // are computed from their own linear equations, without cancellation.
-  KOKKOS_FORCEINLINE_FUNCTION void push(const Before& old, const Closure& closure,
-                                        const ImplicitFraction& damped) {
-    double force[3];
-    const double along = dot(closure.reduced, old.beta) * closure.inverse_h;
-    const double strength = damped.theta * old.kick;
+  KOKKOS_FORCEINLINE_FUNCTION void push(const Before<V>& old, const Closure<V>& closure,
+                                        const ImplicitFraction<V>& damped) {
+    V force[3];
+    const V along = dot(closure.reduced, old.beta) * closure.inverse_h;
+    const V strength = damped.theta * old.kick;
     for (int d = 0; d < 3; ++d)
       force[d] =
           strength * fused_multiply_add(-energy, closure.times(old.beta, along, d), old.flux[d]);
 
     // (diagonal + beam reduced reduced) change = force
-    const double inertia = strength * energy;
-    const double diagonal = fused_multiply_add(inertia, closure.h, 1.0),
-                 beam = inertia * closure.inverse_h;
-    const double determinant =
-        fused_multiply_add(beam, dot(closure.reduced, closure.reduced), diagonal);
-    const double inverse = 1.0 / (diagonal * determinant);
-    const double part = beam * dot(closure.reduced, force);
+    const V inertia = strength * energy;
+    const V diagonal = fused_multiply_add(inertia, closure.h, V(1.0)),
+            beam = inertia * closure.inverse_h;
+    const V determinant = fused_multiply_add(beam, dot(closure.reduced, closure.reduced), diagonal);
+    const V inverse = V(1.0) / (diagonal * determinant);
+    const V part = beam * dot(closure.reduced, force);
     for (int d = 0; d < 3; ++d)
       change[d] = fused_multiply_add(force[d], determinant, -closure.reduced[d] * part) * inverse;
     move(old);
-    const double ahead = dot(closure.reduced, beta) * closure.inverse_h;
-    const double carried = damped.theta * energy;
+    const V ahead = dot(closure.reduced, beta) * closure.inverse_h;
+    const V carried = damped.theta * energy;
     for (int d = 0; d < 3; ++d)
       flux[d] =
           fused_multiply_add(damped.rest, old.flux[d], carried * closure.times(beta, ahead, d));
   }
-  // True if energies are positive and the flux is at most c E. False for NaN.
-  KOKKOS_FORCEINLINE_FUNCTION bool is_physical() const {
-    return energy > 0.0 && internal > 0.0 && dot(flux, flux) <= energy * energy;
+  // True where energies are positive and the flux is at most c E. False for NaN.
+  KOKKOS_FORCEINLINE_FUNCTION Mask is_physical() const {
+    return energy > V(0.0) && internal > V(0.0) && dot(flux, flux) <= energy * energy;
   }
   // Returns the state after this fraction of the exchange of heat and momentum.
-  KOKKOS_INLINE_FUNCTION After part(const Before& old, double fraction) const {
+  KOKKOS_INLINE_FUNCTION After part(const Before<V>& old, const V& fraction) const {
     After state = *this;
-    const double heat = fraction * (internal - old.internal);
+    const V heat = fraction * (internal - old.internal);
     for (int d = 0; d < 3; ++d) {
       state.change[d] = fraction * change[d];
       state.flux[d] = old.flux[d] + fraction * (flux[d] - old.flux[d]);
     }
     state.move(old);
     state.internal = old.internal + heat;
-    state.energy = old.energy - heat * old.inverse_ratio - state.work;
+    state.energy = old.energy - heat * V(old.inverse_ratio) - state.work;
     return state;
   }
-  // Returns the state after the largest fraction of the exchange that leaves it physical, or `old`.
-  // These fractions form an interval that begins at 0, because internal energy and flux are linear
-  // functions of the fraction, and E is a concave one.
-  KOKKOS_INLINE_FUNCTION After largest_part(const Before& old) const {
-    double least = 0.0, most = 1.0;
+  // Replaces unphysical states by those after the largest fraction of the exchange that leaves
+  // them physical, or by `old`. These fractions form an interval that begins at 0, because internal
+  // energy and flux are linear functions of the fraction, and E is a concave one.
+  OCTANT_OUT_OF_LINE void keep_physical_part(const Before<V>& old, const Mask& unphysical) {
+    V least(0.0), most(1.0);
     for (int n = 0; n < 50; ++n) {
-      const double fraction = 0.5 * (least + most);
-      (part(old, fraction).is_physical() ? least : most) = fraction;
+      const V fraction = V(0.5) * (least + most);
+      const Mask is_possible = part(old, fraction).is_physical();
+      least = select(is_possible, fraction, least);
+      most = select(is_possible, most, fraction);
     }
-    return least > 0.0 ? part(old, least) : After(old);
+    After found = part(old, least);
+    found.set(!(least > V(0.0)), After(old));
+    set(unphysical, found);
   }
 };
 
 // Coupled equations of one call. Temperature and E are solved for given motion, then motion and
 // flux for given E, in turn: the equations depend on each other through terms of order v/c alone.
+template <class V>
 struct Equations {
-  Before old;
-  OpacityAtDensity planck, rosseland;
+  using Mask = typename SimdTraits<V>::Mask;
+
+  Before<V> old;
+  OpacityAtDensity<V> planck, rosseland;
   double scattering, constant;
-  double path;             // optical depth per opacity
-  double linear, quartic;  // internal energy, see HeatBalance
-  double initial;          // temperature
-  double initial_opacity;  // kappa_P
+  V path;             // optical depth per opacity
+  V linear, quartic;  // internal energy, see HeatBalance
+  V initial;          // temperature
+  V initial_opacity;  // kappa_P
+  bool is_cubic;      // see HeatBalance
   bool moves;
 
-  KOKKOS_FORCEINLINE_FUNCTION Equations(const RadiatingCell& cell, const Light& light,
+  KOKKOS_FORCEINLINE_FUNCTION Equations(const RadiatingCells<V>& cells, const Light& light,
                                         const Material& material, const Opacity& opacity, double dt)
-      : old(cell, light, material.moves),
-        planck(opacity.planck.at_density(cell.density)),
-        rosseland(opacity.rosseland.at_density(cell.density)),
+      : old(cells, light, material.moves),
+        planck(opacity.planck.at_density(cells.density)),
+        rosseland(opacity.rosseland.at_density(cells.density)),
         scattering(opacity.scattering),
         constant(light.constant),
-        path(light.reduced * dt * cell.density),
+        path(V(light.reduced * dt) * cells.density),
+        is_cubic(material.cubic > 0.0 && !material.has_surroundings),
         moves(material.moves) {
-    if (material.surroundings > 0.0) {
-      keep_temperature(material.surroundings);
-      return;
+    if (material.has_surroundings) {
+      keep_temperature(cells.surroundings);
+    } else {
+      linear = is_cubic ? V(0.0) : V(material.heat_capacity) * cells.density;
+      quartic = V(is_cubic ? material.cubic * constant : 0.0);
+      const V internal = max(cells.internal, V(0.0));
+      const V T = is_cubic ? square_root(square_root(internal / quartic)) : internal / linear;
+      initial = max(T, V(1e-200));
     }
-    const bool is_cubic = material.cubic > 0.0;
-    linear = is_cubic ? 0.0 : material.heat_capacity * cell.density;
-    quartic = is_cubic ? material.cubic * constant : 0.0;
-    const double internal = max(cell.internal, 0.0);
-    const double T = is_cubic ? Kokkos::sqrt(Kokkos::sqrt(internal / quartic)) : internal / linear;
-    initial = max(T, 1e-200);
     initial_opacity = planck.at(initial);
   }
 
   // Sets a heat capacity so large that the temperature does not change.
-  KOKKOS_FORCEINLINE_FUNCTION void keep_temperature(double T) {
-    const double emission = old.ratio * constant * (T * T) * (T * T);
-    old.internal = 1e40 * (old.internal + old.ratio * old.energy + emission);
+  KOKKOS_FORCEINLINE_FUNCTION void keep_temperature(const V& T) {
+    const V emission = V(old.ratio * constant) * (T * T) * (T * T);
+    old.internal = V(1e40) * (old.internal + V(old.ratio) * old.energy + emission);
     linear = old.internal / T;
-    quartic = 0.0;
+    quartic = V(0.0);
     initial = T;
-    initial_opacity = planck.at(T);
   }
 
-  // True if radiation and gas do not affect each other.
-  KOKKOS_FORCEINLINE_FUNCTION bool are_trivial() const {
-    return path * initial_opacity == 0.0 && path * (rosseland.at(initial) + scattering) == 0.0;
+  // True where radiation and gas do not affect each other.
+  KOKKOS_FORCEINLINE_FUNCTION Mask are_trivial() const {
+    const Mask keep_energy = path * initial_opacity == V(0.0);
+    if (!any(keep_energy)) return keep_energy;
+    return keep_energy && path * (rosseland.at(initial) + V(scattering)) == V(0.0);
   }
 
-  // Solution of the equations. `Constant`: the opacity kappa_P does not depend on the temperature.
+  // Solves the equations from the state `s` before the step; returns true where there is a
+  // solution. `Constant`: the opacity kappa_P does not depend on the temperature.
   template <bool Constant>
-  KOKKOS_FORCEINLINE_FUNCTION After solve() const {
-    return moves ? solve_moving<Constant>() : solve_at_rest<Constant>();
+  KOKKOS_FORCEINLINE_FUNCTION Mask solve(After<V>& s) const {
+    return moves ? solve_moving<Constant>(s) : solve_at_rest<Constant>(s);
   }
 
   // solve() for gas that does not move: E0 = E, and the flux does not affect the energies.
   template <bool Constant>
-  KOKKOS_FORCEINLINE_FUNCTION After solve_at_rest() const {
-    After s(old);
-    double T = initial;
-    if (!heat<Constant>(s, T, 1.0, 0.0)) return After(old);
-    const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
+  KOKKOS_FORCEINLINE_FUNCTION Mask solve_at_rest(After<V>& s) const {
+    V T = initial;
+    const Mask solved = heat<Constant>(s, T, V(1.0), V(0.0));
+    const ImplicitFraction<V> damped(path * (rosseland.at(T) + V(scattering)));
     for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
-    s.converged = true;
-    conserve(s, 0.0);
-    return s;
+    conserve(s, V(0.0));
+    s.set(!solved, After<V>(old));
+    return solved;
   }
 
   // solve() for gas that the radiation accelerates.
   template <bool Constant>
-  KOKKOS_FORCEINLINE_FUNCTION After solve_moving() const {
+  KOKKOS_FORCEINLINE_FUNCTION Mask solve_moving(After<V>& s) const {
     constexpr int most = 50;
     // Bound of the last relative change of E and F. Conservation does not depend on it.
     constexpr double tolerance = 1e-10;
-    After s(old);
-    double square = dot(old.beta, old.beta), work = 0.0;
-    Closure closure(old.flux, old.energy);
-    double comoving = closure.comoving(old.beta, square);
-    double T = initial;
-    const double inverse_total = 1.0 / (old.energy + old.internal * old.inverse_ratio);
-    for (int pass = 0; pass < most; ++pass) {
-      if (!heat<Constant>(s, T, comoving, work)) return After(old);
-      const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
-      s.push(old, closure, damped);
-      s.limit_flux(old, true);
-      const Closure now(s.flux, s.energy);
-      square = dot(s.beta, s.beta);
-      const double shifted = now.comoving(s.beta, square);
-      const double of_energy = s.absorbed.theta * (shifted - comoving);
-      const double of_work =
-          (s.work - work) * (s.absorbed.rest * now.inverse_energy + inverse_total);
-      const double of_flux = damped.theta * damped.theta * square * now.squared_distance(closure);
-      s.converged = of_energy * of_energy + of_work * of_work + of_flux <= tolerance * tolerance;
-      if (s.converged || pass + 1 == most) break;
-      closure = now;
-      comoving = shifted;
-      work = min(s.work, 0.9 * old.energy);  // E stays positive while the motion converges
+    V work(0.0);  // with which the energies of `s` were computed
+    Closure<V> closure(old.flux, old.energy);
+    V comoving = closure.comoving(old.beta, dot(old.beta, old.beta));
+    V T = initial;
+    const V inverse_total = V(1.0) / (old.energy + old.internal * V(old.inverse_ratio));
+    Mask active(true), failed(false), solved(false);
+    for (int pass = 0; pass < most && any(active); ++pass) {
+      After<V> next = s;
+      const Mask has_energies = heat<Constant>(next, T, comoving, work);
+      failed = failed || (active && !has_energies);
+      active = active && has_energies;
+      const ImplicitFraction<V> damped(path * (rosseland.at(T) + V(scattering)));
+      next.push(old, closure, damped);
+      next.limit_flux(old, true);
+      const Closure<V> now(next.flux, next.energy);
+      const V square = dot(next.beta, next.beta);
+      const V shifted = now.comoving(next.beta, square);
+      const V of_energy = next.absorbed.theta * (shifted - comoving);
+      const V of_work =
+          (next.work - work) * (next.absorbed.rest * now.inverse_energy + inverse_total);
+      const V of_flux = damped.theta * damped.theta * square * now.squared_distance(closure);
+      const Mask is_last =
+          of_energy * of_energy + of_work * of_work + of_flux <= V(tolerance * tolerance);
+      s.set(active, next);
+      solved = solved || (active && is_last);
+      active = active && !is_last;
+      if (pass + 1 == most) break;
+      closure.set(active, now);
+      assign(comoving, active, shifted);
+      // E stays positive while the motion converges.
+      assign(work, active, min(s.work, V(0.9) * old.energy));
     }
     conserve(s, work);
-    return s;
+    s.set(failed, After<V>(old));
+    return solved;
   }
 
   // Sets the energies and the temperature T, initially a guess, for a given ratio E0 / E and work.
-  // Returns false if there is no solution with positive energies.
+  // Returns true where there is a solution with positive energies.
   template <bool Constant>
-  KOKKOS_FORCEINLINE_FUNCTION bool heat(After& s, double& T, double comoving, double work) const {
-    const double left = old.energy - work, emission = constant * (1.0 / comoving);
-    const HeatBalance equation{
-        linear, quartic, old.internal, old.ratio * left, old.ratio * emission, path * comoving};
-    if (!(equation.total() > 0.0)) return false;
-    Temperature now{T, 0.0, 0.0};
-    if (Constant || T == initial) now = equation.at_opacity(initial_opacity, T, s.iterations);
-    if (!Constant) now = equation.at_implicit_opacity(planck, initial, now.value, s.iterations);
-    const ImplicitFraction absorbed(equation.path * now.opacity);
+  KOKKOS_FORCEINLINE_FUNCTION Mask heat(After<V>& s, V& T, const V& comoving, const V& work) const {
+    const V left = old.energy - work, emission = V(constant) * (V(1.0) / comoving);
+    const HeatBalance<V> equation{
+        is_cubic,       linear, quartic, old.internal, V(old.ratio) * left, V(old.ratio) * emission,
+        path * comoving};
+    Temperature<V> now{T, V(0.0), V(0.0)};
+    if constexpr (Constant) {
+      now = equation.at_opacity(initial_opacity, T);
+    } else {
+      const Mask is_first = T == initial;
+      if (any(is_first)) assign(now.value, is_first, equation.at_opacity(initial_opacity, T).value);
+      now = equation.at_implicit_opacity(planck, initial, now.value);
+    }
+    const ImplicitFraction<V> absorbed(equation.path * now.opacity);
     T = now.value;
     s.energy = absorbed.rest * left + absorbed.theta * emission * now.fourth;
-    s.internal = absorbed.theta > 0.0 ? equation.internal_at(now) : old.internal;
+    s.internal = select(absorbed.theta > V(0.0), equation.internal_at(now), old.internal);
     s.absorbed = absorbed;
-    return s.energy > 0.0;
+    return equation.total() > V(0.0) && s.energy > V(0.0);
   }
 
   // Makes the sum of all energies exact, and limits the flux. The energies were computed with this
   // `work`.
-  KOKKOS_FORCEINLINE_FUNCTION void conserve(After& s, double work) const {
+  KOKKOS_FORCEINLINE_FUNCTION void conserve(After<V>& s, const V& work) const {
     constexpr int most = 12;
-    balance(s, s.work - work);
+    balance(s, s.work - work, Mask(true));
     for (int n = 0; n < most; ++n) {  // changes of the order of v/c of the last one
-      const double spent = s.work;
-      if (!s.limit_flux(old, moves)) break;
-      balance(s, s.work - spent);
+      const V spent = s.work;
+      const Mask limited = s.limit_flux(old, moves);
+      if (!any(limited)) break;
+      balance(s, s.work - spent, limited);
     }
   }
 
   // The larger one of the energies of gas and radiation becomes the difference of the sum of all
   // energies and the smaller one. `change` is that of the work since the last call.
-  KOKKOS_FORCEINLINE_FUNCTION void balance(After& s, double change) const {
-    const double left = old.energy - s.work;
-    if (s.internal < old.ratio * s.energy) {
-      s.energy = left + (old.internal - s.internal) * old.inverse_ratio;
-    } else {
-      s.energy -= s.absorbed.rest * change;
-      if (s.absorbed.theta > 0.0) s.internal = old.internal + old.ratio * (left - s.energy);
-    }
+  KOKKOS_FORCEINLINE_FUNCTION void balance(After<V>& s, const V& change, const Mask& mask) const {
+    const V left = old.energy - s.work;
+    const Mask is_radiation = s.internal < V(old.ratio) * s.energy;  // has more energy
+    const V rest = left + (old.internal - s.internal) * V(old.inverse_ratio);
+    const V energy = select(is_radiation, rest, s.energy - s.absorbed.rest * change);
+    assign(s.internal, mask && !is_radiation && s.absorbed.theta > V(0.0),
+           old.internal + V(old.ratio) * (left - energy));
+    assign(s.energy, mask, energy);
   }
 };
 
 }  // namespace exchanging
 
 // Exchanges energy and momentum over the time dt, by one step of backward Euler in T, E, F and the
-// momentum of the gas, with opacities and velocity at its end. The cell must have a positive
+// momentum of the gas, with opacities and velocity at its end. The cells must have a positive
 // density, a positive E, and |F| <= c E; the heat capacity must be positive.
 //
 // Conserved to round-off: e + kinetic energy + (c/c') E, and rho v + F / (c c'). The work of the
@@ -383,30 +446,36 @@ struct Equations {
 // Gas with surroundings keeps its temperature: e changes by the heat that it passes to them, and
 // may become negative.
 //
-// Returns the number of iterations for the temperature, and its negative (at most -1) if the
-// equations are not solved. Both are bounded, also for numbers that are not numbers.
-KOKKOS_FORCEINLINE_FUNCTION int exchange(RadiatingCell& cell, const Light& light,
-                                         const Material& material, const Opacity& opacity,
-                                         double dt) {
-  const exchanging::Equations equations(cell, light, material, opacity, dt);
-  if (equations.are_trivial()) return 0;
-  exchanging::After after =
-      equations.planck.is_constant() ? equations.solve<true>() : equations.solve<false>();
-  if (!after.is_physical()) {
-    after = after.largest_part(equations.old);
-    after.converged = false;
-  }
-  if (material.surroundings > 0.0)
-    cell.internal += equations.old.ratio * (cell.energy - after.work - after.energy);
-  else cell.internal = after.internal;
-  cell.energy = after.energy;
-  const double inertia = cell.density * light.c;
+// Returns 1 for each cell whose equations are solved, 0 for one that neither absorbs nor scatters,
+// and -1 if the equations are not solved. The bits of a cell do not depend on the other cells of
+// its pack. Iterations end also for numbers that are not numbers.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V exchange(RadiatingCells<V>& cells, const Light& light,
+                                       const Material& material, const Opacity& opacity,
+                                       double dt) {
+  using exchanging::assign;
+  using Mask = typename SimdTraits<V>::Mask;
+  const exchanging::Equations<V> equations(cells, light, material, opacity, dt);
+  const Mask changes = !equations.are_trivial();
+  if (!any(changes)) return V(0.0);
+  exchanging::After<V> after(equations.old);
+  Mask solved = equations.planck.is_constant() ? equations.template solve<true>(after)
+                                               : equations.template solve<false>(after);
+  const Mask unphysical = changes && !after.is_physical();
+  if (any(unphysical)) after.keep_physical_part(equations.old, unphysical);
+  solved = solved && !unphysical;
+  V internal = after.internal;
+  if (material.has_surroundings)
+    internal = cells.internal + V(equations.old.ratio) * (cells.energy - after.work - after.energy);
+  assign(cells.internal, changes, internal);
+  assign(cells.energy, changes, after.energy);
+  const V inertia = cells.density * V(light.c);
   for (int d = 0; d < 3; ++d) {
-    if (material.moves) cell.momentum[d] += inertia * after.change[d];
-    cell.flux[d] = light.c * after.flux[d];
+    if (material.moves)
+      assign(cells.momentum[d], changes, cells.momentum[d] + inertia * after.change[d]);
+    assign(cells.flux[d], changes, V(light.c) * after.flux[d]);
   }
-  const int count = after.iterations > 0 ? after.iterations : 1;
-  return after.converged ? count : -count;
+  return select(changes, select(solved, V(1.0), V(-1.0)), V(0.0));
 }
 
 }  // namespace octant::radiation

@@ -1,5 +1,4 @@
-// Reconstruction of moments at faces, and their Riemann solver, in the units of
-// radiation/closure.hpp.
+// States of the moments at faces, and their Riemann solver, in the units of radiation/closure.hpp.
 #pragma once
 
 #include "core/wide_simd.hpp"
@@ -13,13 +12,6 @@ struct FaceState {
   Moments<V> of;
   V square;
 };
-
-// Half of the limited slope of the monotonised central difference (van Leer 1977).
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V half_limited_slope(const V& below, const V& here, const V& above) {
-  const V left = here - below, right = above - here;
-  return least_of_one_sign(left, right, V(0.25) * (left + right));
-}
 
 // Physical flux along an axis, and the slowest and fastest wave along it, as numerators of
 // quotients: the energy flux, F / c, has no denominator, momentum fluxes have (2 + g) / 3, and

@@ -93,7 +93,8 @@ class PhotonStep : public TransportTile<PhotonStep<M>, M, Scratch<M>> {
   }
 
   // Photons act on no cell here: a process absorbs them.
-  KOKKOS_FORCEINLINE_FUNCTION void act_on_cell(std::int64_t /*offset*/, int /*stride*/) const {}
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void act_on_pack(std::int64_t /*offset*/, int /*stride*/) const {}
 
  private:
   // Fluxes through the lower faces along an axis of the cells at q less those through their upper

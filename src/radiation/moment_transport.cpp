@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "core/wide_simd.hpp"
+#include "hydro/reconstruction.hpp"
 #include "radiation/closure.hpp"
 #include "radiation/face_flux.hpp"
 #include "radiation/transport_tile.hpp"
@@ -110,9 +111,10 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   }
 
   // Exchanges energy and momentum between gas and radiation.
-  KOKKOS_FORCEINLINE_FUNCTION void act_on_cell(std::int64_t offset, int stride) const {
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void act_on_pack(std::int64_t offset, int stride) const {
     if (a_.matter.interacts)
-      exchange_with_gas(hydro::GasCell(a_.next + offset, stride, a_.matter.gas));
+      exchange_with_gas(hydro::GasCells<V>(a_.next + offset, stride, a_.matter.gas));
   }
 
  private:
@@ -141,7 +143,8 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
     for (int n = 0; n < k_moments; ++n) {
       const double* const at = q + n * Stride;
       const V here = P::load(at);
-      const V half = half_limited_slope(P::load(at - Step), here, P::load(at + Step));
+      const V half = hydro::MonotonisedCentral::half_slope(here - P::load(at - Step),
+                                                           P::load(at + Step) - here);
       states.lower.of[n] = here - half;
       states.upper.of[n] = here + half;
     }
@@ -233,42 +236,57 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
     for (int n = k_flux_x; n < k_moments; ++n) u[n] = scale * u[n];
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void exchange_with_gas(const hydro::GasCell& gas) const {
-    const double density = gas.density(), pressure = gas.thermal_pressure();
-    RadiatingCell cell{.density = density,
-                       .momentum = {},
-                       .internal = density * gas.internal_energy(pressure),
-                       .energy = gas[a_.first],
-                       .flux = {}};
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void exchange_with_gas(const hydro::GasCells<V>& gas) const {
+    const V density = gas.density(), pressure = gas.thermal_pressure();
+    RadiatingCells<V> cells{.density = density,
+                            .momentum = {},
+                            .internal = density * gas.internal_energy(pressure),
+                            .energy = gas.load(a_.first),
+                            .flux = {},
+                            .surroundings = a_.matter.surroundings(density)};
     for (int d = 0; d < 3; ++d) {
-      cell.momentum[d] = gas[hydro::k_momentum_x + d];
-      cell.flux[d] = gas[a_.first + k_flux_x + d];
+      cells.momentum[d] = gas.load(hydro::k_momentum_x + d);
+      cells.flux[d] = gas.load(a_.first + k_flux_x + d);
     }
-    const RadiatingCell before = cell;
-    const int iterations = exchange(cell, a_.matter.light, a_.matter.material_at(density),
-                                    a_.matter.opacity, a_.a1 * a_.dt);
-    if (iterations < 0 && a_.unsolved) Kokkos::atomic_inc(a_.unsolved);
-    double push[3], work = 0.0;
+    const RadiatingCells<V> before = cells;
+    count_unsolved(
+        exchange(cells, a_.matter.light, a_.matter.material, a_.matter.opacity, a_.a1 * a_.dt));
+    V push[3], work(0.0);
     for (int d = 0; d < 3; ++d) {
-      push[d] = cell.momentum[d] - before.momentum[d];
-      work += push[d] * (cell.momentum[d] + before.momentum[d]);
-      gas[a_.first + k_flux_x + d] = cell.flux[d];
+      push[d] = cells.momentum[d] - before.momentum[d];
+      work = work + push[d] * (cells.momentum[d] + before.momentum[d]);
+      gas.store(a_.first + k_flux_x + d, cells.flux[d]);
     }
-    gas[a_.first] = cell.energy;
-    add_to_gas(gas, pressure, push, cell.internal - before.internal, 0.5 * work / density);
+    gas.store(a_.first, cells.energy);
+    add_to_gas(gas, pressure, push, cells.internal - before.internal, V(0.5) * work / density);
+  }
+
+  // Counts the cells whose exchange had this negative outcome.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void count_unsolved(const V& outcome) const {
+    using P = SimdTraits<V>;
+    if (!a_.unsolved || !any(outcome < V(0.0))) return;
+    for (int lane = 0; lane < P::width; ++lane)
+      if (P::lane(outcome, lane) < 0.0) Kokkos::atomic_inc(a_.unsolved);
   }
 
   // Adds momentum, heat and kinetic energy to gas with this thermal pressure.
-  KOKKOS_FORCEINLINE_FUNCTION void add_to_gas(const hydro::GasCell& gas, double thermal_pressure,
-                                              const double (&push)[3], double heat,
-                                              double work) const {
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void add_to_gas(const hydro::GasCells<V>& gas,
+                                              const V& thermal_pressure, const V (&push)[3],
+                                              const V& heat, const V& work) const {
     const double per_heat = a_.matter.gas.gamma - 1.0;
-    const double heated = thermal_pressure + per_heat * heat;
-    const double pressure = max(heated, a_.matter.gas.pressure_floor);
-    for (int d = 0; d < 3; ++d) gas[hydro::k_momentum_x + d] += push[d];
-    gas[hydro::k_energy] += heat + work + (pressure - heated) / per_heat;
+    const V heated = thermal_pressure + V(per_heat) * heat;
+    const V pressure = max(heated, V(a_.matter.gas.pressure_floor));
+    for (int d = 0; d < 3; ++d) {
+      const int momentum = hydro::k_momentum_x + d;
+      gas.store(momentum, gas.load(momentum) + push[d]);
+    }
+    const V raised = (pressure - heated) / V(per_heat);
+    gas.store(hydro::k_energy, gas.load(hydro::k_energy) + (heat + work + raised));
     if (a_.matter.gas.dual_energy)
-      gas[hydro::k_entropy] = pressure / power(gas.density(), per_heat);
+      gas.store(hydro::k_entropy, pressure / power(gas.density(), per_heat));
   }
 };
 

@@ -7,25 +7,41 @@
 
 namespace octant::radiation {
 
-// Opacity per mass at one density, as a function of the temperature: a clipped power law, or from a
-// table.
+// Opacity per mass at the densities of the cells of a pack, as a function of the temperature: a
+// clipped power law, or from a table.
+template <class V>
 struct OpacityAtDensity {
-  double value;  // at the reference temperature; between floor and ceiling if exponent = 0
+  V value;  // at the reference temperature; between floor and ceiling if exponent = 0
   double exponent, inverse_temperature;
   double floor, ceiling;
-  OpacityRow row = {};  // of a table, which replaces the power law
+  bool is_tabulated = false;
+  OpacityRow rows[SimdTraits<V>::width];  // of a table, which replaces the power law
 
   // Opacity at a positive temperature, and its exponent: zero at the floor and the ceiling.
-  KOKKOS_FORCEINLINE_FUNCTION OpacityValue evaluate(double T) const {
-    if (row.exists()) return row.at(T);
-    if (exponent == 0.0) return {value, 0.0};
-    const double kappa = min(max(value * power(T * inverse_temperature, exponent), floor), ceiling);
-    return {kappa, kappa > floor && kappa < ceiling ? exponent : 0.0};
+  KOKKOS_FORCEINLINE_FUNCTION OpacityValue<V> evaluate(const V& T) const {
+    if (is_tabulated) return from_table(T);
+    if (exponent == 0.0) return {value, V(0.0)};
+    const V law = value * power(T * V(inverse_temperature), exponent);
+    const V kappa = min(max(law, V(floor)), V(ceiling));
+    const auto is_inside = kappa > V(floor) && kappa < V(ceiling);
+    return {kappa, select(is_inside, V(exponent), V(0.0))};
   }
   // Opacity at a positive temperature.
-  KOKKOS_FORCEINLINE_FUNCTION double at(double T) const { return evaluate(T).kappa; }
+  KOKKOS_FORCEINLINE_FUNCTION V at(const V& T) const { return evaluate(T).kappa; }
   // True if the opacity does not depend on the temperature.
-  KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const { return exponent == 0.0 && !row.exists(); }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const { return exponent == 0.0 && !is_tabulated; }
+
+ private:
+  OCTANT_OUT_OF_LINE OpacityValue<V> from_table(const V& T) const {
+    using P = SimdTraits<V>;
+    double kappa[P::width], exponents[P::width];
+    for (int lane = 0; lane < P::width; ++lane) {
+      const OpacityValue<double> found = rows[lane].at(P::lane(T, lane));
+      kappa[lane] = found.kappa;
+      exponents[lane] = found.exponent;
+    }
+    return {P::load(kappa), P::load(exponents)};
+  }
 };
 
 // Opacity per mass [area / mass], a clipped power law:
@@ -47,14 +63,26 @@ struct OpacityLaw {
   KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const {
     return density_exponent == 0.0 && !depends_on_temperature();
   }
-  // The law at a positive density.
-  KOKKOS_FORCEINLINE_FUNCTION OpacityAtDensity at_density(double rho) const {
-    if (table.exists()) return {0.0, 0.0, 1.0, 0.0, 0.0, table.at_density(mean, rho)};
-    const double a = density_exponent, b = temperature_exponent;
-    const double growth = a == 0.0 ? 1.0 : a == 1.0 ? rho / density : power(rho / density, a);
-    const double here = value * growth;
-    if (b == 0.0) return {min(max(here, floor), ceiling), 0.0, 1.0, floor, ceiling};
-    return {here, b, 1.0 / temperature, floor, ceiling};
+  // The law at positive densities.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION OpacityAtDensity<V> at_density(const V& rho) const {
+    using P = SimdTraits<V>;
+    OpacityAtDensity<V> law;
+    law.exponent = temperature_exponent;
+    law.inverse_temperature = 1.0 / temperature;
+    law.floor = floor;
+    law.ceiling = ceiling;
+    law.is_tabulated = table.exists();
+    if (law.is_tabulated) {
+      for (int lane = 0; lane < P::width; ++lane)
+        law.rows[lane] = table.at_density(mean, P::lane(rho, lane));
+      return law;
+    }
+    const double a = density_exponent;
+    const V growth = a == 0.0 ? V(1.0) : a == 1.0 ? rho / V(density) : power(rho / V(density), a);
+    law.value = V(value) * growth;
+    if (law.exponent == 0.0) law.value = min(max(law.value, V(floor)), V(ceiling));
+    return law;
   }
   // Opacity at a positive density and temperature.
   KOKKOS_FORCEINLINE_FUNCTION double at(double rho, double T) const {

@@ -9,8 +9,9 @@
 namespace octant::radiation {
 
 // Opacity per mass, and its exponent d ln kappa / d ln T.
+template <class V>
 struct OpacityValue {
-  double kappa, exponent;
+  V kappa, exponent;
 };
 
 // Interval of ascending nodes around x, and the weight of its upper node: 0 or 1 beyond the nodes.
@@ -31,14 +32,13 @@ struct NodeInterval {
 
 // Opacities of a table at one density, as a function of the temperature.
 struct OpacityRow {
-  const double* temperatures = nullptr;                // ln T at the nodes; null: no table
-  const double *thinner = nullptr, *denser = nullptr;  // ln kappa at the densities on both sides
-  double weight = 0.0;                                 // of the denser side
-  int count = 0;                                       // number of temperatures
+  const double* temperatures;      // ln T at the nodes
+  const double *thinner, *denser;  // ln kappa at the densities on both sides
+  double weight;                   // of the denser side
+  int count;                       // number of temperatures
 
-  KOKKOS_FORCEINLINE_FUNCTION bool exists() const { return temperatures != nullptr; }
   // Opacity at a positive temperature.
-  KOKKOS_INLINE_FUNCTION OpacityValue at(double T) const {
+  KOKKOS_INLINE_FUNCTION OpacityValue<double> at(double T) const {
     const double logarithm = Kokkos::log(T);
     const NodeInterval interval(temperatures, count, logarithm);
     const int n = interval.below;

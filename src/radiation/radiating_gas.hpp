@@ -24,11 +24,12 @@ struct RadiatingGas {
     if (barotrope.pieces > 0) return kelvin * barotrope.at(rho).pressure / rho;
     return material.temperature(rho, internal, light);
   }
-  // Material of the exchange with gas of this density.
-  KOKKOS_FORCEINLINE_FUNCTION Material material_at(double rho) const {
-    Material here = material;
-    if (barotrope.pieces > 0) here.surroundings = temperature(rho, 0.0);
-    return here;
+  // Temperature of the surroundings of gas with these densities; 0 if it has none.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V surroundings(const V& rho) const {
+    using P = SimdTraits<V>;
+    if (!material.has_surroundings) return V(0.0);
+    return P::generate([&](int lane) { return temperature(P::lane(rho, lane), 0.0); });
   }
 
   // Extinction, absorption and scattering per length, of the cells whose variables begin at `state`

@@ -204,6 +204,7 @@ void RadiationOptions::set_material(const hydro::HydroOptions& gas, const CodeUn
     throw InputError("radiation.cubic_heat_capacity requires hydro.moves = false");
   // Locally isothermal gas has no barotrope; its temperature follows from the stored energy.
   if (gas.eos.kind != hydro::EquationOfState::locally_isothermal) barotrope_ = gas.eos.barotrope();
+  material_.has_surroundings = barotrope_.pieces > 0;
 }
 
 namespace {

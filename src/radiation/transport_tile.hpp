@@ -48,7 +48,7 @@ class TransportScratch {
 //   read_pack<V>(from, cell, dark, to)        reads cells; those in the dark have no radiation
 //   flux_below<Axis>(q)                       flux through the lower face of the cell at q
 //   update_pack<V>(offset, stride, i, j, k)   writes the new moments of own cells
-//   act_on_cell(offset, stride)               acts on an own cell afterwards
+//   act_on_pack<V>(offset, stride)            acts on own cells afterwards
 template <class Scheme, int M, class Scratch>
 class TransportTile {
  public:
@@ -210,8 +210,8 @@ class TransportTile {
                                                 int k, int cells) const {
     in_packs(cells, [&](auto pack, int c) OCTANT_INLINE_LAMBDA {
       scheme().template update_pack<decltype(pack)>(offset + c, stride, i + c, j, k);
+      scheme().template act_on_pack<decltype(pack)>(offset + c, stride);
     });
-    for (int c = 0; c < cells; ++c) scheme().act_on_cell(offset + c, stride);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "hydro/eos/real_gas.hpp"
 
+#include "core/wide_simd.hpp"
 #include "hydro/eos/real_gas_functions.hpp"
 
 namespace octant::hydro {
@@ -19,6 +20,7 @@ namespace octant::hydro {
 #if !defined(OCTANT_GPU_COMPILER)
 OCTANT_REAL_GAS(double)
 OCTANT_REAL_GAS(SimdDouble)
+OCTANT_REAL_GAS(WideDouble)
 #endif
 
 }  // namespace octant::hydro

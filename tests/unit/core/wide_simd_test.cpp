@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/power.hpp"
 #include "core/random.hpp"
 
 namespace octant {
@@ -51,10 +52,16 @@ TEST(WideSimd, arithmetic_has_the_bits_of_scalars) {
 TEST(WideSimd, comparisons_have_the_values_of_scalars) {
   expect_lanes([](auto a, auto b, auto c) { return select(a < b, min(b, c), max(a, c)); });
   expect_lanes([](auto a, auto b, auto c) { return select(a > b, c, -c); });
+  expect_lanes([](auto a, auto b, auto c) { return select(a <= b && !(b >= c), a, c); });
+  expect_lanes([](auto a, auto b, auto c) { return select(a == b || c <= a, b, c); });
   EXPECT_FALSE(any(WideDouble(1.0) < WideDouble(1.0)));
   for (int lane = 0; lane < Wide::width; ++lane)
     EXPECT_TRUE(
         any(Wide::generate([&](int n) { return n == lane ? 2.0 : 0.0; }) > WideDouble(1.0)));
+}
+
+TEST(WideSimd, powers_have_the_bits_of_scalars) {
+  expect_lanes([](auto a, auto b, auto) { return power(absolute(a), 0.7) + b; });
 }
 
 TEST(WideSimd, smaller_and_larger_values_treat_nan_as_scalars) {
@@ -63,17 +70,6 @@ TEST(WideSimd, smaller_and_larger_values_treat_nan_as_scalars) {
   EXPECT_EQ(Wide::lane(min(WideDouble(1.0), WideDouble(nan)), 0), 1.0);
   EXPECT_TRUE(std::isnan(Wide::lane(max(WideDouble(nan), WideDouble(1.0)), 0)));
   EXPECT_EQ(Wide::lane(max(WideDouble(1.0), WideDouble(nan)), 0), 1.0);
-}
-
-TEST(WideSimd, least_of_one_sign_is_zero_for_two_signs) {
-  EXPECT_EQ(least_of_one_sign(3.0, 2.0, 2.5), 2.0);
-  EXPECT_EQ(least_of_one_sign(8.0, 2.0, 1.0), 1.0);
-  EXPECT_EQ(least_of_one_sign(-3.0, -2.0, -2.5), -2.0);
-  EXPECT_EQ(least_of_one_sign(-8.0, -2.0, -1.0), -1.0);
-  EXPECT_EQ(least_of_one_sign(-1.0, 2.0, 0.5), 0.0);
-  EXPECT_EQ(least_of_one_sign(1.0, -2.0, -0.5), 0.0);
-  EXPECT_EQ(least_of_one_sign(0.0, 2.0, 1.0), 0.0);
-  expect_lanes([](auto a, auto b, auto) { return least_of_one_sign(a, b, a + b); });
 }
 
 TEST(WideSimd, transposes_squares) {

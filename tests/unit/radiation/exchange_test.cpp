@@ -11,21 +11,14 @@
 #include <iterator>
 #include <limits>
 
-#include "core/random.hpp"
+#include "random_cells.hpp"
 
 namespace octant::radiation::test {
 namespace {
 
-constexpr Light k_light{10.0, 10.0, 0.5};
-constexpr Light k_reduced{10.0, 0.1, 0.5};
-
-Material ideal(double heat_capacity, bool moves = true) { return {heat_capacity, 0.0, moves}; }
-
 RadiatingCell cell_at_rest(double internal, double energy) {
   return {2.0, {0, 0, 0}, internal, energy, {0, 0, 0}};
 }
-
-double norm(const double (&a)[3]) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
 double kinetic(const RadiatingCell& cell) {
   const double p = norm(cell.momentum);
@@ -160,40 +153,6 @@ long double quartic_temperature(long double linear, long double quartic, long do
   return T;
 }
 
-// Random states ---------------------------------------------------------------------------------
-
-struct Draw {
-  RandomStream stream;
-  std::uint32_t count = 0;
-  explicit Draw(std::uint64_t key) : stream(12345, key, 0) {}
-  double uniform(double low, double high) { return low + (high - low) * stream.uniform(count++); }
-  double decade(double low, double high) { return std::pow(10.0, uniform(low, high)); }
-  void vector(double size, double (&a)[3]) {
-    for (int d = 0; d < 3; ++d) a[d] = uniform(-1, 1);
-    const double scale = size / norm(a);
-    for (int d = 0; d < 3; ++d) a[d] *= scale;
-  }
-};
-
-// Gas with a velocity of up to `speed` c and sound speeds of 1e-8 c to 1e-2 c, and radiation with
-// 1e-12 to 1e12 times its energy.
-RadiatingCell random_cell(Draw& draw, const Light& light, double speed) {
-  RadiatingCell cell;
-  cell.density = draw.decade(-2, 2);
-  const double inertia = cell.density * light.c;
-  cell.internal = inertia * light.c * draw.decade(-16, -4);
-  cell.energy = cell.internal * light.reduced / light.c * draw.decade(-12, 12);
-  draw.vector(inertia * draw.uniform(0, speed), cell.momentum);
-  draw.vector(light.c * cell.energy * draw.uniform(0, 1), cell.flux);
-  return cell;
-}
-
-// Heat capacity with which the gas would have the energy density of the radiation times `ratio`.
-double heat_capacity_for(const RadiatingCell& cell, const Light& light, double ratio) {
-  const double T = std::pow(ratio * cell.energy / light.constant, 0.25);
-  return cell.internal / (cell.density * T);
-}
-
 // Energy ----------------------------------------------------------------------------------------
 
 TEST(Exchange, keeps_the_bits_of_a_cell_without_opacity) {
@@ -325,8 +284,9 @@ void expect_root(const RadiatingCell& cell, const RadiatingCell& before, const L
 TEST(Exchange, keeps_the_temperature_of_gas_with_surroundings_and_passes_its_heat_to_them) {
   const double T = 3.0, emission = k_reduced.constant * T * T * T * T;
   for (const double opacity : {1e-4, 0.3, 1e8}) {
-    const Material material{1.5, 0.0, false, T};
-    const RadiatingCell before = cell_at_rest(9.0, 0.2);
+    const Material material{1.5, 0.0, false, true};
+    RadiatingCell before = cell_at_rest(9.0, 0.2);
+    before.surroundings = T;
     RadiatingCell cell = before;
     EXPECT_GT(exchange(cell, k_reduced, material, Opacity::constant(opacity, 0.0), 2.0), 0);
     const double depth = k_reduced.reduced * 2.0 * before.density * opacity;

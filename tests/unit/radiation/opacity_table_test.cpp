@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/wide_simd.hpp"
 #include "radiation/exchange.hpp"
 #include "radiation/opacity.hpp"
 
@@ -53,7 +54,7 @@ TEST_F(OpacityTableTest, is_exact_for_power_laws) {
   const Opacity opacity = Opacity::tabulated(file.grid(), 4.0);
   for (const double rho : {1e-3, 5e-3, 0.7, 3.0, 50.0})
     for (const double T : {0.1, 0.3, 1.0, 2.0, 170.0, 200.0}) {
-      const OpacityValue planck = opacity.planck.at_density(rho).evaluate(T);
+      const OpacityValue<double> planck = opacity.planck.at_density(rho).evaluate(T);
       EXPECT_NEAR(planck.kappa / (2 * std::pow(rho, 0.5) * std::pow(T, -1.5)), 1.0, 1e-13);
       if (T > 0.1 && T < 200.0) {
         EXPECT_NEAR(planck.exponent, -1.5, 1e-12);
@@ -61,6 +62,20 @@ TEST_F(OpacityTableTest, is_exact_for_power_laws) {
       const double rosseland = 3 * rho * std::pow(T, -3.5);
       EXPECT_NEAR(opacity.extinction(rho, T) / (rho * (rosseland + 4.0)), 1.0, 1e-13);
     }
+}
+
+TEST_F(OpacityTableTest, has_the_bits_of_single_cells_in_packs) {
+  using P = SimdTraits<WideDouble>;
+  const OpacityTable file = table(power_laws());
+  const OpacityLaw law = Opacity::tabulated(file.grid()).planck;
+  const auto rho = [](int lane) { return 1e-4 * std::pow(9.0, lane); };
+  const auto T = [](int lane) { return 400.0 * std::pow(0.3, lane); };
+  const OpacityValue<WideDouble> found = law.at_density(P::generate(rho)).evaluate(P::generate(T));
+  for (int lane = 0; lane < P::width; ++lane) {
+    const OpacityValue<double> alone = law.at_density(rho(lane)).evaluate(T(lane));
+    EXPECT_EQ(P::lane(found.kappa, lane), alone.kappa);
+    EXPECT_EQ(P::lane(found.exponent, lane), alone.exponent);
+  }
 }
 
 TEST_F(OpacityTableTest, has_the_nearest_opacity_beyond_its_limits) {

@@ -49,7 +49,8 @@ TEST(Opacity, stays_between_floor_and_ceiling) {
 }
 
 TEST(Opacity, has_the_slope_of_its_logarithm_and_none_at_floor_and_ceiling) {
-  const OpacityAtDensity law = OpacityLaw{1.0, 1.0, -3.5, 1.0, 1.0, 0.01, 50.0}.at_density(2.0);
+  const OpacityAtDensity<double> law =
+      OpacityLaw{1.0, 1.0, -3.5, 1.0, 1.0, 0.01, 50.0}.at_density(2.0);
   EXPECT_EQ(law.evaluate(1.0).exponent, -3.5);
   EXPECT_EQ(law.evaluate(1e-3).exponent, 0.0);
   EXPECT_EQ(law.evaluate(1e3).exponent, 0.0);
