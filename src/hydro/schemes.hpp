@@ -2,8 +2,8 @@
 // Riemann solver, and others with their own fluxes.
 //
 // A new scheme is one file in hydro/, with the interface of hydro/scheme.hpp or hydro/riemann.hpp
-// and the line that compiles its kernels (hydro/solver_ops.hpp), and its name in a list of
-// schemes.cpp.
+// and the line that compiles its kernels (hydro/scheme_ops.hpp or hydro/solver_ops.hpp), and its
+// name in a list of schemes.cpp.
 #pragma once
 
 #include <array>
