@@ -47,8 +47,8 @@ class Matter {
   std::vector<double> deposit_reduction_terms() const {
     return particles::Particles::deposit_reduction_terms(kinds_);
   }
-  // Sets the maxima of these terms over all ranks for the next deposit. Until then, particles may drift but neither change
-  // their masses nor their levels.
+  // Sets the maxima of these terms over all ranks for the next deposit. Until then, particles may
+  // drift but neither change their masses nor their levels.
   void set_deposit_maxima(std::span<const double> maxima) {
     deposit_maxima_.assign(maxima.begin(), maxima.end());
     has_deposit_maxima_ = true;

@@ -1,4 +1,4 @@
-// Transport of photons by the local flux of Lax and Friedrichs, of first order.
+// Transport of photons with local Lax-Friedrichs fluxes of first order.
 #pragma once
 
 #include "radiation/moment_transport.hpp"

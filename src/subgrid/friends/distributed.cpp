@@ -107,9 +107,9 @@ Routed<Presence> CopyFinder::presences() const {
   return route(communicator_, homes, std::span<const Presence>(announced));
 }
 
-// Finds, on the home rank of each cell, pairs of ranks whose bodies may be linked, and asks the
-// lower rank of a pair to send copies to the higher one. Returns the requests that this rank
-// received. Collective.
+// Finds, on the home rank of each cell, pairs of ranks whose bodies may be linked, and
+// sends the lower rank of a pair a request to send copies to the higher one. Returns the requests
+// that this rank received. Collective.
 std::vector<CopyRequest> CopyFinder::requests_from(const Routed<Presence>& presences) const {
   std::vector<std::size_t> order(presences.items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
