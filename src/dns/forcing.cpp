@@ -39,7 +39,7 @@ bool BodyForce::uses(const std::string& variable) const {
          std::ranges::any_of(force_, [&](const Expression& e) { return e.uses(variable); });
 }
 
-bool BodyForce::spares(int component) const {
+bool BodyForce::vanishes(int component) const {
   return force_[component].is_constant() && force_[component].value() == 0.0;
 }
 
@@ -55,7 +55,7 @@ double BodyForce::at(int component, const Vector& place, double time) const {
 ForceFields::ForceFields(const Domain& domain, const BodyForce& force)
     : domain_(domain), force_(force) {
   for (int c = 0; c < k_components; ++c)
-    if (!force.spares(c)) values_[c].emplace(domain.box);
+    if (!force.vanishes(c)) values_[c].emplace(domain.box);
 }
 
 bool ForceFields::set_time(double time) {
@@ -69,7 +69,7 @@ bool ForceFields::set_time(double time) {
 
 void ForceFields::fill(int c, double time) {
   const Grid& grid = domain_.grid;
-  const bool is_even = force_.is_even_along_x();
+  const bool is_uniform = force_.is_uniform_along_x();
   const int cells = domain_.unknowns(c, 0);
   const double half[] = {c == k_u ? 1.0 : 0.5, c == k_v ? 1.0 : 0.5};
   largest_[c] = 0.0;
@@ -80,7 +80,7 @@ void ForceFields::fill(int c, double time) {
       const double z = c == k_w ? grid.face[at_z] : grid.centre[at_z];
       double* row = values_[c]->row(k, j);
       for (int i = 0; i < cells; ++i) {
-        row[i] = is_even && i > 0 ? row[0] : force_.at(c, {(i + half[0]) * grid.dx, y, z}, time);
+        row[i] = is_uniform && i > 0 ? row[0] : force_.at(c, {(i + half[0]) * grid.dx, y, z}, time);
         largest_[c] = std::max(largest_[c], std::abs(row[i]));
       }
     }

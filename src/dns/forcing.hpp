@@ -78,9 +78,9 @@ class BodyForce {
   // Returns the force per unit mass along an axis. Throws RunError if it is not finite.
   double at(int component, const Vector& place, double time) const;
   // Returns true if the force is the same in all cells of a row.
-  bool is_even_along_x() const { return !uses("x") && !uses("r"); }
+  bool is_uniform_along_x() const { return !uses("x") && !uses("r"); }
   // Returns true if the force along axis `component` is 0 everywhere.
-  bool spares(int component) const;
+  bool vanishes(int component) const;
 
  private:
   bool uses(const std::string& variable) const;

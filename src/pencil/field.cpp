@@ -42,7 +42,7 @@ void Buffer::Free::operator()(double* memory) const {
 namespace {
 
 // Rounds up to a multiple of a unit.
-int whole(int count, int unit) { return (count + unit - 1) / unit * unit; }
+int rounded_up(int count, int unit) { return (count + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -51,7 +51,8 @@ FieldLayout::FieldLayout(const Box& x_pencil)
     : nx(x_pencil[0].count()),
       ny(x_pencil[1].count()),
       nz(x_pencil[2].count()),
-      row_stride(std::max(whole(nx, 4) + 2 * Field::k_pad, whole(nx + nx % 2, k_columns))),
+      row_stride(
+          std::max(rounded_up(nx, 4) + 2 * Field::k_pad, rounded_up(nx + nx % 2, k_columns))),
       plane_stride(row_stride * (ny + 2)) {}
 
 Field::Field(const Box& x_pencil)

@@ -349,7 +349,7 @@ TEST(BodyForces, that_change_with_time_are_integrated_to_second_order) {
     read_force(force, R"toml(acceleration = ["cos(2*t)", "0", "-0.5*t"])toml");
     force.prepare(grid, setup.flow.viscosity);
     EXPECT_TRUE(force.changes_with_time());
-    EXPECT_TRUE(force.is_even_along_x());
+    EXPECT_TRUE(force.is_uniform_along_x());
     double errors[2];
     for (const int refined : {0, 1}) {
       TestFlow run(setup, processes, &force);
@@ -398,8 +398,8 @@ TEST(BodyForces, without_three_expressions_or_finite_values_are_refused) {
   read_force(some, R"toml(acceleration = ["0", "1/(x-x)", "r"]
 centre = [0.0, 0.0, 3.0])toml");
   some.prepare(grid, 1.0);
-  EXPECT_FALSE(some.is_even_along_x());
-  EXPECT_TRUE(some.spares(k_u));
+  EXPECT_FALSE(some.is_uniform_along_x());
+  EXPECT_TRUE(some.vanishes(k_u));
   EXPECT_EQ(some.at(k_w, {0.0, 4.0, 0.0}, 0.0), 5.0);
   const std::string message = error_of<RunError>([&] { some.at(k_v, {0.5, 0.25, 2.0}, 1.5); });
   EXPECT_NE(message.find("sources.acceleration[1]"), std::string::npos) << message;
