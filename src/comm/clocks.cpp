@@ -41,12 +41,12 @@ void answer(const Communicator& communicator, int rank, int tag, const ClockOffs
 ClockOffset measure_offset(const Communicator& communicator, int rank, int tag) {
   ClockOffset best;
   for (int n = 0; n < k_questions; ++n) {
-    const std::int64_t asked = Observer::now();
-    send(communicator, asked, rank, tag);
+    const std::int64_t sent = Observer::now();
+    send(communicator, sent, rank, tag);
     const auto reply = receive<Answer>(communicator, rank, tag);
-    const std::int64_t half = (Observer::now() - asked + 1) / 2;
+    const std::int64_t half = (Observer::now() - sent + 1) / 2;
     if (n == 0 || half + reply.error < best.error_ns)
-      best = {reply.time - (asked + half), half + reply.error};
+      best = {reply.time - (sent + half), half + reply.error};
   }
   return best;
 }

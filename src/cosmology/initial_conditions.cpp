@@ -96,27 +96,27 @@ std::vector<CellDelivery::Part> CellDelivery::parts_of_boxes(const CellSpread& s
 
 std::vector<pencil::Box> CellDelivery::exchange_requests(const Communicator& communicator) {
   std::vector<Segment> sends;
-  std::vector<pencil::Box> asking;
+  std::vector<pencil::Box> requests;
   for (const Part& part : parts_) {
     add_to_segment(sends, part.rank, 1);
-    asking.push_back(part.cells);
+    requests.push_back(part.cells);
   }
   const auto plan = ExchangePlan::from_sends(communicator, std::move(sends));
-  std::vector<pencil::Box> asked(static_cast<std::size_t>(plan.items_received()));
+  std::vector<pencil::Box> received(static_cast<std::size_t>(plan.items_received()));
   Exchanger exchanger("requests for initial cells", communicator, {.exchange = Backend::p2p});
-  exchanger.start_bytes(plan, std::as_bytes(std::span(asking)).data(),
-                        std::as_writable_bytes(std::span(asked)).data(), sizeof(pencil::Box));
+  exchanger.start_bytes(plan, std::as_bytes(std::span(requests)).data(),
+                        std::as_writable_bytes(std::span(received)).data(), sizeof(pencil::Box));
   exchanger.finish();
   request_segments_ = plan.receives();
-  return asked;
+  return received;
 }
 
 ExchangePlan CellDelivery::plan(const Communicator& communicator) const {
   std::vector<Segment> sends, receives;
-  auto asked = requested_.begin();
+  auto request = requested_.begin();
   for (const Segment& segment : request_segments_)
     for (std::int64_t n = 0; n < segment.count; ++n)
-      add_to_segment(sends, segment.rank, (asked++)->cells());
+      add_to_segment(sends, segment.rank, (request++)->cells());
   for (const Part& part : parts_) add_to_segment(receives, part.rank, part.cells.cells());
   return ExchangePlan(communicator, std::move(sends), std::move(receives));
 }

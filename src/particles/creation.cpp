@@ -120,8 +120,8 @@ NumberedBirths number_births(const mesh::Mesh& mesh, std::span<const Birthplace>
   std::int64_t flags =
       (own.empty() ? 0 : k_any) | (has_few ? 0 : k_many) | (is_valid ? 0 : k_invalid);
   std::vector<int> ranks(has_few ? own.size() : 0, 0);
-  auto asked = route(communicator, std::span<const int>(ranks),
-                     std::span<const BirthQuery>(own).first(ranks.size()), flags);
+  auto queries = route(communicator, std::span<const int>(ranks),
+                       std::span<const BirthQuery>(own).first(ranks.size()), flags);
   if ((flags & k_invalid) != 0) return {.before = {}, .born = 0, .any_invalid = true};
   if ((flags & k_any) == 0) return {};
 
@@ -133,13 +133,13 @@ NumberedBirths number_births(const mesh::Mesh& mesh, std::span<const Birthplace>
     const CountingRanks counters(mesh.geometry(), born_by_level, communicator.size());
     ranks.clear();
     for (const BirthQuery& query : own) ranks.push_back(counters.of(query));
-    asked = route(communicator, std::span<const int>(ranks), std::span<const BirthQuery>(own));
-    for (const BirthQuery& query : asked.items) before += query.count;
+    queries = route(communicator, std::span<const int>(ranks), std::span<const BirthQuery>(own));
+    for (const BirthQuery& query : queries.items) before += query.count;
     before = communicator.exclusive_scan(before);
   }
-  const std::vector<BirthAnswer> answers = answers_to(asked.items, before);
+  const std::vector<BirthAnswer> answers = answers_to(queries.items, before);
   if ((flags & k_many) == 0) numbered.born = before;  // on rank 0; 0 on others, as the flags need
-  const auto answered = route(communicator, std::span<const int>(asked.sources),
+  const auto answered = route(communicator, std::span<const int>(queries.sources),
                               std::span<const BirthAnswer>(answers), numbered.born);
   std::vector<std::int64_t> before_block(own.size());
   for (const BirthAnswer& answer : answered.items) before_block[answer.index] = answer.before;

@@ -73,7 +73,7 @@ struct GasRemoval {
   int variables, metals;
 
   // Maximum fraction of a cell's gas that a step removes.
-  KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell&) const { return 0.25; }
+  KOKKOS_INLINE_FUNCTION double capacity(const hydro::GasCell&) const { return 0.25; }
   // Removes the fraction `share` of the cell's gas.
   KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double share) const {
     gas.take(share, variables);

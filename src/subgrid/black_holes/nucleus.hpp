@@ -41,7 +41,7 @@ struct JetLaw {
     double sign, psi;
   };
   // Returns whether the centre of a cell is in the capsule, the sign of its height, and psi there.
-  KOKKOS_INLINE_FUNCTION static InJet look(const Event& event, const CellAround& cell) {
+  KOKKOS_INLINE_FUNCTION static InJet locate(const Event& event, const CellAround& cell) {
     double height = 0.0;
     for (int d = 0; d < 3; ++d) height += cell.displacement[d] * event.direction[d];
     const double square = cell.distance_squared - height * height,
@@ -55,7 +55,7 @@ struct JetLaw {
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     for (int n = 0; n < sums; ++n) terms[n] = 0.0;
-    const InJet jet = look(event, cell);
+    const InJet jet = locate(event, cell);
     if (!jet.inside) return;
     terms[0] = cell.volume;
     terms[1] = cell.volume * jet.psi;
@@ -80,7 +80,7 @@ struct JetLaw {
   // Returns the deposit per volume in a cell; zero outside the capsule.
   KOKKOS_INLINE_FUNCTION Deposit deposit(const Event& event, const Blast& blast,
                                          const CellAround& cell, const hydro::GasCell&) const {
-    const InJet jet = look(event, cell);
+    const InJet jet = locate(event, cell);
     if (!jet.inside) return {};
     return jet_deposit(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
                        blast.heat);
@@ -186,15 +186,15 @@ struct HeatLaw {
     return blast.per_mass * gas.density();
   }
   // Returns the maximum heat per volume that a cell can take.
-  KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell& gas) const {
+  KOKKOS_INLINE_FUNCTION double capacity(const hydro::GasCell& gas) const {
     const double available = hottest - gas.internal_energy();
     return available > 0.0 ? available * gas.density() : 0.0;
   }
   // Sets the terms to the granted and the refused heat of a cell.
   KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell&,
-                                    double asked, double given, double* terms) const {
+                                    double requested, double given, double* terms) const {
     terms[k_given] = cell.volume * given;
-    terms[k_refused] = cell.volume * (asked - given);
+    terms[k_refused] = cell.volume * (requested - given);
   }
   // Adds the granted heat per volume to the gas of a cell.
   KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double given) const {

@@ -136,9 +136,9 @@ Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
     append(answers.items, received.subspan(n * answer_bytes + sizeof(std::int32_t), item_bytes));
   }
   for (std::size_t n = 0; n < reaching.regions.size(); ++n) {
-    const std::pair asked{reaching.owners[n], reaching.numbers[n]};
-    const auto at = std::lower_bound(known.begin(), known.end(), asked);
-    const bool is_known = at != known.end() && *at == asked;
+    const std::pair requested{reaching.owners[n], reaching.numbers[n]};
+    const auto at = std::lower_bound(known.begin(), known.end(), requested);
+    const bool is_known = at != known.end() && *at == requested;
     answers.of_event.push_back(is_known ? static_cast<std::int32_t>(at - known.begin()) : -1);
   }
   return answers;

@@ -10,9 +10,9 @@
 //     // Device: request of an event to a cell within its radius; `holds`: host cell of the event.
 //     double request(const Event&, const Blast&, const CellAround&, bool holds, GasCell) const;
 //     // Device: capacity of the cell.
-//     double most(const GasCell&) const;
+//     double capacity(const GasCell&) const;
 //     // Device: terms of a cell in the granted sums of an event.
-//     void grant(const Event&, const CellAround&, const GasCell&, double asked, double given,
+//     void grant(const Event&, const CellAround&, const GasCell&, double requested, double given,
 //                double* terms) const;
 //     // Device: changes the cell by the total `given` that the cell grants.
 //     void change(const GasCell&, double given) const;
@@ -53,33 +53,34 @@ struct GrantRequests {
     const int block_index = team.league_rank();
     const mesh::OwnBlock block = gas.cells.blocks(block_index);
     const int begin = gas.begins(block_index), end = gas.begins(block_index + 1);
-    CellRequests* const asked = gas.template value_per_cell<CellRequests>(team);
+    CellRequests* const requests = gas.template value_per_cell<CellRequests>(team);
     const auto for_cells = [&](const auto& body) {
       mesh::in_team(team, gas.cells.cells_per_block(), body);
       team.team_barrier();
     };
-    for_cells([&](int index) { asked[index] = {0.0, 0.0}; });
+    for_cells([&](int index) { requests[index] = {0.0, 0.0}; });
     // Events are processed in sequence, the cells of an event in parallel.
     for (int n = begin; n < end; ++n) {
       const typename EventModel::Event& event = gas.event(n);
       const CellBounds bounds = gas.bounds(event, block);
       gas.for_rows(team, bounds, [&](int j, int k) {
         gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
-          asked[index].total += request(block_index, block, n, index, around);
+          requests[index].total += request(block_index, block, n, index, around);
         });
       });
       team.team_barrier();
     }
     for_cells([&](int index) {
-      const double total = asked[index].total;
+      const double total = requests[index].total;
       if (total == 0.0) return;
-      const double most = model.most(gas.level.at({block_index, block.slot, index}));
-      asked[index].share = total > most ? most / total : 1.0;
+      const double capacity = model.capacity(gas.level.at({block_index, block.slot, index}));
+      requests[index].share = total > capacity ? capacity / total : 1.0;
     });
-    mesh::in_team(team, end - begin, [&](int n) { add_up(block_index, block, begin + n, asked); });
+    mesh::in_team(team, end - begin,
+                  [&](int n) { add_up(block_index, block, begin + n, requests); });
     team.team_barrier();
     for_cells([&](int index) {
-      const double given = asked[index].share * asked[index].total;
+      const double given = requests[index].share * requests[index].total;
       if (given != 0.0) model.change(gas.level.at({block_index, block.slot, index}), given);
     });
   }
@@ -94,13 +95,13 @@ struct GrantRequests {
   }
 
   KOKKOS_INLINE_FUNCTION void add_up(int block_index, const mesh::OwnBlock& block, int pair,
-                                     const CellRequests* asked) const {
+                                     const CellRequests* requests) const {
     const typename EventModel::Event& event = gas.event(pair);
     double total[EventModel::granted] = {}, term[EventModel::granted];
     gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
       const double requested = request(block_index, block, pair, index, around);
       model.grant(event, around, gas.level.at({block_index, block.slot, index}), requested,
-                  asked[index].share * requested, term);
+                  requests[index].share * requested, term);
       for (int t = 0; t < EventModel::granted; ++t) total[t] += term[t];
     });
     for (int t = 0; t < EventModel::granted; ++t)

@@ -304,12 +304,12 @@ class Parts {
     names.erase(std::unique(names.begin(), names.end()), names.end());
     std::vector<int> ranks;
     for (const PartName name : names) ranks.push_back(rank_of(name));
-    const auto asked = route(communicator_, ranks, std::span<const PartName>(names));
+    const auto requests = route(communicator_, ranks, std::span<const PartName>(names));
     std::vector<std::uint64_t> answers;
-    for (const PartName name : asked.items) answers.push_back(values[index_of(name)]);
+    for (const PartName name : requests.items) answers.push_back(values[index_of(name)]);
     // Names are sorted by rank, and so are the answers.
     const auto received =
-        route(communicator_, asked.sources, std::span<const std::uint64_t>(answers)).items;
+        route(communicator_, requests.sources, std::span<const std::uint64_t>(answers)).items;
     std::vector<std::uint64_t> found;
     for (const PartName part : parts)
       found.push_back(received[std::lower_bound(names.begin(), names.end(), part) - names.begin()]);
