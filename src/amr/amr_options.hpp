@@ -65,7 +65,8 @@ struct ExecutionOptions {
   std::string model;  // file for read_measured_sweeps(), which selects the schedule of each level
   double batch_megabytes = 0.0;
 
-  // Throws InputError for features that this build lacks.
+  // Throws InputError for schedules that this build does not support, and if both a model and a
+  // schedule are given.
   void check() const;
   // Returns true if all levels use the device schedule: sweeps of the gas in batches of tiles, and
   // Fourier transforms of the base level in batches of lines.

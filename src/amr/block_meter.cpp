@@ -154,7 +154,7 @@ void BlockMeter::end_step(const BlockCounts& particles) {
   add_up_levels();
 }
 
-// Distributes the CPU time of the sweeps over tiles in proportion to their counters.
+// Returns the CPU time of the sweeps of each tile, in proportion to its cycle counter.
 std::vector<double> BlockMeter::tile_nanoseconds(const Level& level) const {
   const auto cycles = on_host(TransferKind::numbers, level.tile_cycles);
   std::vector<double> times(cycles.extent(0));

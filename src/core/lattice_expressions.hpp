@@ -51,7 +51,7 @@ class LatticeExpressions {
 
   // Names for expressions, to which definitions may be added.
   ExpressionNames& names() { return names_; }
-  // Sets the centre of the distance r.
+  // Sets the point from which the distance r is measured.
   void set_centre(const std::array<double, 3>& centre) { centre_ = centre; }
 
   // Function of position.

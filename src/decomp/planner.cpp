@@ -33,7 +33,7 @@ constexpr float k_min_cost = 1e-30F;  // policies require positive costs
 // Blocks of a zone in the order of the curve, with their owners.
 class Planner {
  public:
-  // `blocks` are those of the zone and their present owners.
+  // `blocks` are the blocks of the zone; the ranks that sent them are their present owners.
   Planner(const PlacementChoice& choice, const FinestGrid& grid, const Zone& zone,
           Routed<PlannedBlock> blocks, Capacity capacity)
       : choice_(choice),

@@ -244,7 +244,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_children(const CoarseGasCell& cell, const
 KOKKOS_FORCEINLINE_FUNCTION void conserve_angular_momentum(int spin, double coarse_cell,
                                                            const Children& children) {
   if (spin < 0) return;
-  // sum of a momentum component over the children, with opposite signs on both sides along an axis
+  // Sum of a momentum component over the children, with opposite signs on both sides along an axis.
   const auto moment = [&](int component, int along) {
     double sum = 0.0;
     for (int octant = 0; octant < 8; ++octant) {

@@ -36,7 +36,8 @@ void require_finite(const Hdf5Reader& file, const std::string& object, const std
     fail(file, object, name, fmt::format("is {}; expected a finite number", value));
 }
 
-// Throws unless the numbers of some rows are finite and greater than `bound`. Collective.
+// Throws InputError on every rank unless all values of the given rows, distributed over the ranks,
+// are finite and greater than `bound`. Collective.
 void require_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
                     const std::vector<double>& values, double bound) {
   const auto is_wrong = [bound](double x) { return !(x > bound) || !std::isfinite(x); };

@@ -18,7 +18,7 @@ namespace {
 // Chunk sizes: small enough for HDF5's cache of a dataset, unless there would be too many.
 constexpr std::int64_t k_min_chunk = 1 << 18, k_largest_chunk = 1 << 24, k_many_chunks = 1 << 14;
 
-// Maximum growth of a chunk that cannot be compressed, by its checksum.
+// Maximum growth in bytes of a chunk that cannot be compressed, due to its checksum.
 constexpr std::int64_t k_growth = 64;
 
 constexpr unsigned k_deflate_level = 1;  // higher levels take twice as long and save a few per cent

@@ -16,7 +16,8 @@ class FieldPool {
  public:
   // Returns memory for `count` uninitialised values. Several fields share an array until it is
   // full. An array is free again when no field in it is referenced. If no array has enough space,
-  // the largest free one is replaced by one of the required size.
+  // the largest free one, if any, is replaced by one of the required size; otherwise an array is
+  // added.
   DeviceArray<double> allocate(const std::string& label, std::int64_t count) {
     if (count == 0) return {};
     const auto values = static_cast<std::size_t>(count);

@@ -47,7 +47,8 @@ struct StarMatter {
   // polytrope for all others with a thermal pressure. Throws InputError for isothermal gas.
   static StarMatter of_gas(const hydro::EosOptions& eos, double index);
 
-  // True if the density at a given enthalpy is given, i.e. unless the matter is a polytrope.
+  // True if the density is a fixed function of the enthalpy (s = 1), i.e. unless the matter is a
+  // polytrope, whose scale s is free.
   KOKKOS_INLINE_FUNCTION bool is_given() const { return kind != polytrope; }
 
   // rho / s at the enthalpy h.

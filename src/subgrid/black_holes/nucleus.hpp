@@ -40,7 +40,8 @@ struct JetLaw {
     bool inside;
     double sign, psi;
   };
-  // Returns whether the centre of a cell is in the capsule, the sign of its height, and psi there.
+  // Returns the location of a cell centre relative to the jet: true if it is inside the capsule,
+  // the sign of its height, and psi there.
   KOKKOS_INLINE_FUNCTION static InJet locate(const Event& event, const CellAround& cell) {
     double height = 0.0;
     for (int d = 0; d < 3; ++d) height += cell.displacement[d] * event.direction[d];

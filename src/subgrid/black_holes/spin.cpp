@@ -41,8 +41,8 @@ SpinVector spin_after_chunk(const SpinVector& spin, const DiscChunk& chunk) {
   // 0 if both cancel: the direction of the black hole's spin is then unchanged
   const double total_length = length(total);
   const SpinVector axis = total_length > 0.0 ? scaled(total, 1.0 / total_length) : of_hole;
-  // The spin stays along the inner disc, so that a spin that decreases to zero grows again in that
-  // direction.
+  // A spin opposite to the inner disc decreases to zero and then grows again in the direction of
+  // the disc.
   return scaled(axis, against ? -grown(-a) : grown(a));
 }
 
