@@ -218,9 +218,9 @@ struct ParabolicProfile {
     below = below + rise;
     above = above - fall;
   }
-  // Value at the lower face, given the one at the centre.
+  // Value at the lower face, given the cell mean.
   KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + below; }
-  // Value at the upper face, given the one at the centre.
+  // Value at the upper face, given the cell mean.
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };
 

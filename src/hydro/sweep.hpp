@@ -1,8 +1,8 @@
 // Interface of hydro/ for a time step: one sweep of the Euler equations over the tiles of a level.
 //
 //   d_t rho     + div(rho v)       = 0
-//   d_t (rho v) + div(rho v v + p) = rho a          p = (gamma - 1) (E - rho v^2 / 2)
-//   d_t E       + div((E + p) v)   = rho v . a
+//   d_t (rho v) + div(rho v v + p) = rho a          ideal gas: p = (gamma - 1) (E - rho v^2 / 2)
+//   d_t E       + div((E + p) v)   = rho v . a      other equations of state: eos/
 //   d_t (rho s) + div(rho s v)     = 0              passive scalars s
 #pragma once
 

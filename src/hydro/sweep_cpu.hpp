@@ -45,7 +45,7 @@ class SweepFaces {
   KOKKOS_FORCEINLINE_FUNCTION FacePlane flux(int axis, int k) const {
     return face(2 * axis + (k & 1));
   }
-  // Plane n of the scheme's Surface, for any plane k.
+  // Plane n of the states on cell surfaces (Scheme::Surface). All planes k share the same memory.
   KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n, int /*k*/) const {
     return face(flux_planes + n);
   }

@@ -1,11 +1,11 @@
 // Barotropic gas in a sweep and in the stored state.
 //
-// Cells store the total energy of a gas with the pressure p(rho), in locally isothermal gas p(rho,
-// position), and the internal energy p / (gamma
-// - 1), as of an ideal gas whose temperature is a function of its density, by exchange of energy
-// with its surroundings. A sweep advances this energy with its flux, as for any gas; then
-// close_energy() resets it from the pressure p(rho). The difference is the exchanged energy. All
-// functions that take the pressure of a cell from its energy thus work unchanged.
+// Cells store the total energy of a gas with the pressure p(rho), or p(rho, position) in locally
+// isothermal gas, and with the internal energy p / (gamma - 1). The gas is thus an ideal gas whose
+// temperature is a function of its density, by exchange of energy with its surroundings. A sweep
+// advances this energy with its flux, as for any gas; then close_energy() resets it from the
+// pressure p(rho). The difference is the exchanged energy. All functions that take the pressure of
+// a cell from its energy thus work unchanged.
 #pragma once
 
 #include "comm/reproducible_sum.hpp"
