@@ -188,8 +188,9 @@ std::string table_of(std::span<const SummedDataset> datasets) {
 // Returns the datasets of a table, or nothing unless they lie within `end` bytes.
 std::vector<SummedDataset> datasets_of(const std::string& table, std::int64_t end) {
   const auto lies_within = [&](const SummedDataset& d) {
-    if (d.rows < 0 || d.row_bytes < 0 || d.offset < 0 || d.offset > end) return false;
-    return d.rows == 0 || d.row_bytes <= (end - d.offset) / d.rows;
+    if (d.rows < 0 || d.row_bytes < 0) return false;
+    if (d.rows == 0 || d.row_bytes == 0) return true;  // may have no position
+    return d.offset >= 0 && d.offset <= end && d.row_bytes <= (end - d.offset) / d.rows;
   };
   std::vector<SummedDataset> datasets;
   std::istringstream lines(table);

@@ -293,11 +293,13 @@ def faults() -> None:
     refused("ramses", "one", "long_line_of_columns", ("# version", "%long 200000 #\n# version"))
     refused("ramses", "one", "component", ("position_x", "position_q"))
     refused("ramses", "one", "column_twice", ("3, velocity_y", "3, velocity_x"))
-    refused("ramses", "old", "no_identity", ("mass iord", "mass"))
+    identities = ("i 1 2\ni 1 2\nc", "i 1 2\nc")  # and levels
+    refused("ramses", "old", "no_identity", ("mass iord", "mass"), identities)
     refused("ramses", "old", "field_twice", ("pos vel", "pos pos"))
     refused("ramses", "one", "sink", ("1,0.5,0.25", "1e300,0.5,0.25"))
-    refused("ramses", "one", "octs", ("i 1 1\n", "q 1 1000000000000\n"))
-    refused("ramses", "one", "octs_overflow", ("i 1 1\n", "q 1 4611686018427387904\n"))
+    for name, octs in (("octs", 10**12), ("octs_overflow", 2**62)):
+        of_tree, of_gas = ("i 1 1\n", f"q 1 {octs}\n"), ("i 2\ni 1\nd", f"i 2\nq {octs}\nd")
+        refused("ramses", "one", name, of_tree, of_gas)
     shape = ("xsink_1 d[1]", "xsink_1 d[1,99]")
     refused("curamses", "output", "shape_of_sinks", shape)
     refused("curamses", "output", "shape_of_births", ("birth_epoch d[2]", "birth_epoch d[2,9]"))

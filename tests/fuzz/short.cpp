@@ -3,8 +3,9 @@
 //
 //   test_fuzz CORPUS INPUTS SECONDS [TARGET...]
 //
-// Seeds named refused_* must be refused, and all others accepted. Prints the target, the number of inputs and the processor time. On a crash, the last input is
-// CORPUS/../last_input in the working folder.
+// Reads at most INPUTS mutations within SECONDS of processor time for each target. Seeds named
+// refused_* must be refused, and all others accepted. Prints the target, the number of inputs and
+// the processor time. With FUZZ_KEEP=1, the file last_input is the last mutation.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Tables: opacities, stars, functions of expressions and other columns of numbers as text; equations
-// of state, cooling rates, ultraviolet backgrounds and stellar yields as HDF5.
+// Tables: opacities, stars and functions of expressions as text; equations of state, cooling rates,
+// ultraviolet backgrounds and stellar yields as HDF5.
 #include <string>
 #include <vector>
 
