@@ -80,8 +80,6 @@ class WideDouble {
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(WideDouble a, WideDouble b) {
     return Mask::of_bits(_mm512_cmp_pd_mask(a.lanes_, b.lanes_, _CMP_EQ_OQ));
   }
-  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>(WideDouble a, WideDouble b) { return b < a; }
-  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>=(WideDouble a, WideDouble b) { return b <= a; }
 
  private:
   __m512d lanes_;
@@ -102,7 +100,6 @@ KOKKOS_FORCEINLINE_FUNCTION WideDouble max(WideDouble a, WideDouble b) {
 KOKKOS_FORCEINLINE_FUNCTION WideDouble square_root(WideDouble a) {
   return WideDouble(_mm512_maskz_sqrt_pd(k_all_lanes, a.lanes()));
 }
-KOKKOS_FORCEINLINE_FUNCTION WideDouble absolute(WideDouble a) { return max(a, -a); }
 KOKKOS_FORCEINLINE_FUNCTION WideDouble fused_multiply_add(WideDouble a, WideDouble b,
                                                           WideDouble c) {
   return WideDouble(_mm512_fmadd_pd(a.lanes(), b.lanes(), c.lanes()));
@@ -198,8 +195,6 @@ class WideDouble {
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(WideDouble a, WideDouble b) {
     return {a.low_ == b.low_, a.high_ == b.high_};
   }
-  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>(WideDouble a, WideDouble b) { return b < a; }
-  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>=(WideDouble a, WideDouble b) { return b <= a; }
 
  private:
   SimdDouble low_, high_;
@@ -219,9 +214,6 @@ KOKKOS_FORCEINLINE_FUNCTION WideDouble max(WideDouble a, WideDouble b) {
 KOKKOS_FORCEINLINE_FUNCTION WideDouble square_root(WideDouble a) {
   return {square_root(a.low()), square_root(a.high())};
 }
-KOKKOS_FORCEINLINE_FUNCTION WideDouble absolute(WideDouble a) {
-  return {absolute(a.low()), absolute(a.high())};
-}
 KOKKOS_FORCEINLINE_FUNCTION WideDouble fused_multiply_add(WideDouble a, WideDouble b,
                                                           WideDouble c) {
   return {fused_multiply_add(a.low(), b.low(), c.low()),
@@ -229,6 +221,12 @@ KOKKOS_FORCEINLINE_FUNCTION WideDouble fused_multiply_add(WideDouble a, WideDoub
 }
 
 #endif
+
+KOKKOS_FORCEINLINE_FUNCTION WideDouble::Mask operator>(WideDouble a, WideDouble b) { return b < a; }
+KOKKOS_FORCEINLINE_FUNCTION WideDouble::Mask operator>=(WideDouble a, WideDouble b) {
+  return b <= a;
+}
+KOKKOS_FORCEINLINE_FUNCTION WideDouble absolute(WideDouble a) { return max(a, -a); }
 
 template <>
 struct SimdTraits<WideDouble> {

@@ -1,4 +1,5 @@
-// States of the moments at faces, and their Riemann solver, in the units of radiation/closure.hpp.
+// Slopes and states of the moments at faces, and their Riemann solver, in the units of
+// radiation/closure.hpp.
 #pragma once
 
 #include "core/wide_simd.hpp"
@@ -12,6 +13,15 @@ struct FaceState {
   Moments<V> of;
   V square;
 };
+
+// Half of the limited slope of the monotonised central difference (van Leer 1977). If the
+// differences to both neighbours differ in sign, both bounds vanish.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V half_limited_slope(const V& below, const V& here, const V& above) {
+  const V left = here - below, right = above - here;
+  const V low = min(max(left, right), V(0.0)), high = max(min(left, right), V(0.0));
+  return max(min(V(0.25) * (left + right), high), low);
+}
 
 // Physical flux along an axis, and the slowest and fastest wave along it, as numerators of
 // quotients: the energy flux, F / c, has no denominator, momentum fluxes have (2 + g) / 3, and

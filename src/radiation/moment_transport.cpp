@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include "core/wide_simd.hpp"
-#include "hydro/reconstruction.hpp"
 #include "radiation/closure.hpp"
 #include "radiation/face_flux.hpp"
 #include "radiation/transport_tile.hpp"
@@ -143,8 +142,7 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
     for (int n = 0; n < k_moments; ++n) {
       const double* const at = q + n * Stride;
       const V here = P::load(at);
-      const V half = hydro::MonotonisedCentral::half_slope(here - P::load(at - Step),
-                                                           P::load(at + Step) - here);
+      const V half = half_limited_slope(P::load(at - Step), here, P::load(at + Step));
       states.lower.of[n] = here - half;
       states.upper.of[n] = here + half;
     }

@@ -141,6 +141,17 @@ def test_the_log_tells_what_memory_is_used_for(
     assert rows["program and libraries"][0] > 1.0
 
 
+def test_radiation_takes_64_bytes_per_cell_of_a_uniform_mesh(tmp_path: Path) -> None:
+    """Two states of E and F; three without the memory that stages share with the last step."""
+    settings = ("mesh.base_cells=[64, 64, 64]", "mesh.max_level=0", "time.max_steps=1")
+    light = ("radiation.enabled=true", "radiation.light_speed=100", "radiation.constant=1")
+    gas, both = (
+        memory_by_purpose(run_well(tmp_path / name, TINY_BLAST, *settings, *more).text)["gas"][2]
+        for name, more in (("gas", ()), ("both", light))
+    )
+    assert both - gas == pytest.approx(64.0, rel=0.2)
+
+
 # Rows of the table that are no arrays: they depend on libraries and on what was freed.
 NO_ARRAYS = {
     "tables and lists on the heap",

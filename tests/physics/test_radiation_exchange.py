@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from radiating_shock import RadiatingShock
 from radiation_cell import Relaxation, drag
-from radiation_m1 import Slab, hot_slab_m1, marshak_slab
+from radiation_m1 import hot_slab_m1, marshak_slab
 from radiation_setups import Array, mean_error, profile, slab
 from radiation_waves import RadiationWave
 
@@ -159,9 +159,15 @@ def test_a_hot_slab_cools(tmp_path: Path, end: float) -> None:
     assert mean_error(found["pressure"] / 0.4, emission) <= 0.01
 
 
-def test_a_marshak_wave_heats_gas(tmp_path: Path) -> None:
-    """Isotropic radiation E = 1 in the ghost cells at x = 0; c t = 10, epsilon = 0.1."""
-    cells = 112
+@pytest.mark.parametrize(("cells", "reference", "largest"), [(112, 112, 0.002), (224, 448, 0.005)])
+def test_a_marshak_wave_heats_gas(
+    tmp_path: Path, cells: int, reference: int, largest: float
+) -> None:
+    """Isotropic radiation E = 1 in the ghost cells at x = 0; c t = 10, epsilon = 0.1.
+
+    The solution has `reference` cells. From 900 cells, the slope of the first cell, which the jump
+    at the boundary steepens, causes waves of 2 % of E, in the solution as in Octant.
+    """
     text = slab(
         cells,
         7.0,
@@ -172,19 +178,12 @@ def test_a_marshak_wave_heats_gas(tmp_path: Path) -> None:
     )
     cubic = "radiation.cubic_heat_capacity=10"
     found = profile(run_well(tmp_path / "run", text, *AT_REST, *GREY, cubic).last_snapshot)
-
-    def errors(exact: Slab) -> tuple[float, float]:
-        energy, emission = (
-            field.reshape(cells, -1).mean(axis=1) for field in (exact.energy, exact.emission)
-        )
-        return (
-            mean_error(found["radiation_energy"], energy),
-            mean_error(found["pressure"] / 4.0, emission),
-        )
-
-    # The jump at the boundary makes both schemes converge at first order.
-    assert max(errors(marshak_slab(1.0, 0.1, cells, np.sqrt(3.0) * 7.0, bath=True))) <= 0.002
-    assert max(errors(marshak_slab(1.0, 0.1, 8 * cells, np.sqrt(3.0) * 7.0, bath=True))) <= 0.03
+    exact = marshak_slab(1.0, 0.1, reference, np.sqrt(3.0) * 7.0, bath=True)
+    energy, emission = (
+        field.reshape(cells, -1).mean(axis=1) for field in (exact.energy, exact.emission)
+    )
+    assert mean_error(found["radiation_energy"], energy) <= largest
+    assert mean_error(found["pressure"] / 4.0, emission) <= largest
 
 
 # --- waves ----------------------------------------------------------------------------------------

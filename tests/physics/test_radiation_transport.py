@@ -255,6 +255,15 @@ def test_pulses_converge_at_second_order(tmp_path: Path) -> None:
     assert np.log2(errors[0] / errors[1]) >= 1.7, f"errors {errors}"
 
 
+@pytest.mark.parametrize("case", PULSES)
+def test_a_pulse_spreads_in_moving_gas(tmp_path: Path, case: str) -> None:
+    """Gas with v / c = 0.02 moves by 0.2 to 2 cells."""
+    depth, end, _ = PULSES[case]
+    errors = pulse_errors(tmp_path / "run", 64, depth, end, velocity=0.2)
+    assert errors.mean <= (0.04 if case == "thin" else 0.025)
+    assert abs(errors.position) <= 0.005
+
+
 @pytest.mark.parametrize("depth", [10.0, 500.0])
 def test_moving_gas_carries_a_pulse(tmp_path: Path, depth: float) -> None:
     """Gas with v / c = 0.02, and up to 3200 mean free paths in a pulse: dynamic diffusion."""

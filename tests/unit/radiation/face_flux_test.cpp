@@ -135,5 +135,13 @@ TEST(FaceFlux, has_the_same_bits_in_every_lane) {
   }
 }
 
+TEST(FaceFlux, slopes_are_those_of_the_monotonised_central_difference) {
+  EXPECT_EQ(half_limited_slope(1.0, 2.0, 3.0), 0.5);   // central
+  EXPECT_EQ(half_limited_slope(1.0, 2.0, 10.0), 1.0);  // twice the smaller difference
+  EXPECT_EQ(half_limited_slope(10.0, 2.0, 1.0), -1.0);
+  EXPECT_EQ(half_limited_slope(1.0, 2.0, 1.0), 0.0);  // an extremum
+  EXPECT_EQ(half_limited_slope(-1.0, -2.0, -2.0), 0.0);
+}
+
 }  // namespace
 }  // namespace octant::radiation
