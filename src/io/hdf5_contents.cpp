@@ -225,29 +225,32 @@ std::string in_another_file(const std::string& how) {
       how);
 }
 
-// Returns the reason to refuse a dataset that claims more values than its file can contain, or "".
-// Values without storage are fill values, and compression gains at most a factor of 1032.
-std::string false_claim(hid_t dataset, hid_t type, const std::vector<hsize_t>& sizes) {
-  constexpr hsize_t k_most_per_byte = 1100, k_most_without_storage = hsize_t{1} << 26;
+hsize_t length_of_file(hid_t object) {
+  const Hdf5Handle file(H5Iget_file_id(object), H5Fclose);
+  hsize_t length = 0;
+  H5Fget_filesize(file, &length);
+  return length;
+}
+
+// Returns the reason to refuse a dataset that claims more values than a file of this length can
+// describe, or "". Values without storage are fill values, of which a file with other fields of the
+// same extents may have as many as of those; compression gains at most a factor of 1032.
+std::string false_claim(hid_t type, const std::vector<hsize_t>& sizes, hsize_t length) {
+  constexpr hsize_t k_most_per_byte = 1100, k_always = hsize_t{1} << 24;
   constexpr hsize_t k_most = std::numeric_limits<std::int64_t>::max();
   hsize_t claimed = std::max<std::size_t>(1, H5Tget_size(type));
   for (const hsize_t size : sizes) {
     if (size > k_most / claimed) return "the extents are too large";
     claimed *= std::max<hsize_t>(1, size);
   }
-  const hsize_t stored = H5Dget_storage_size(dataset);
   const bool is_empty = std::ranges::find(sizes, hsize_t{0}) != sizes.end();
-  if (is_empty || claimed <= k_most_without_storage ||
-      (claimed - k_most_without_storage) / k_most_per_byte <= stored)
-    return "";
-  return fmt::format("the dataset has {} bytes of values, but only {} are stored", claimed, stored);
+  if (is_empty || claimed <= k_always || claimed / k_most_per_byte <= length) return "";
+  return fmt::format("the dataset claims {} bytes of values in a file of {} bytes", claimed,
+                     length);
 }
 
 // Returns the reason to refuse contiguous values that end beyond the end of the file, or "".
-std::string missing_bytes(hid_t dataset, haddr_t offset) {
-  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
-  hsize_t length = 0;
-  H5Fget_filesize(file, &length);
+std::string missing_bytes(hid_t dataset, haddr_t offset, hsize_t length) {
   const hsize_t bytes = H5Dget_storage_size(dataset);
   if (offset <= length && bytes <= length - offset) return "";
   return fmt::format("the dataset has {} bytes from byte {} on, but the file ends at byte {}",
@@ -265,7 +268,8 @@ void describe_dataset(hid_t dataset, StoredObject& object) {
   H5Tencode(type, nullptr, &bytes);
   object.type.resize(bytes);
   H5Tencode(type, object.type.data(), &bytes);
-  object.problem = false_claim(dataset, type, sizes);
+  const hsize_t length = length_of_file(dataset);
+  object.problem = false_claim(type, sizes, length);
   const Hdf5Handle made(H5Dget_create_plist(dataset), H5Pclose);
   const H5D_layout_t layout = H5Pget_layout(made);
   if (layout == H5D_VIRTUAL) object.problem = in_another_file("virtual dataset");
@@ -277,7 +281,7 @@ void describe_dataset(hid_t dataset, StoredObject& object) {
   const haddr_t offset = H5Dget_offset(dataset);
   if (offset == HADDR_UNDEF) return;
   object.offset = static_cast<std::int64_t>(offset);
-  if (object.problem.empty()) object.problem = missing_bytes(dataset, offset);
+  if (object.problem.empty()) object.problem = missing_bytes(dataset, offset, length);
 }
 
 StoredObject describe(hid_t file, const char* path, Hdf5Heaps& heaps) {
