@@ -12,6 +12,7 @@ import argparse
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -61,9 +62,14 @@ def run_target(program: Path, name: str, options: argparse.Namespace) -> Result:
     }
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     log = corpus.parent / "log"
-    with log.open("w") as output:
-        code = subprocess.run(command, env={**os.environ, **settings}, check=False,
-                              stdout=subprocess.DEVNULL, stderr=output).returncode  # fmt: skip
+    with (
+        log.open("w") as output,
+        subprocess.Popen(
+            command, env={**os.environ, **settings}, stdout=subprocess.DEVNULL, stderr=output
+        ) as process,
+    ):
+        code = process.wait()
+    shutil.rmtree(f"/dev/shm/octant-fuzz-{process.pid}", ignore_errors=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = read_log(log)
     result.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
