@@ -135,6 +135,11 @@ int MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm* made) {
                             [&] { return PMPI_Comm_split(comm, colour, key, made); });
 }
 
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
+  return octant::collective("make_communicator",
+                            [&] { return PMPI_Comm_split_type(comm, type, key, info, made); });
+}
+
 // --- messages ---
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {

@@ -59,6 +59,7 @@ static void check_space(const Communicator& ranks, std::size_t bytes) {
 void SharedMemory::State::open() {
   const std::size_t bytes = count * sizeof(double);
   check_space(ranks, bytes + k_cache_line);
+  const Observed waiting(Phase::wait, "shared memory");
   void* first = nullptr;
   MPI_Info info;
   MPI_Info_create(&info);

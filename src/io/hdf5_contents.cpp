@@ -225,28 +225,56 @@ std::string in_another_file(const std::string& how) {
       how);
 }
 
+// Length of the file that contains an object; the largest number if it is unknown.
 hsize_t length_of_file(hid_t object) {
   const Hdf5Handle file(H5Iget_file_id(object), H5Fclose);
   hsize_t length = 0;
-  H5Fget_filesize(file, &length);
-  return length;
+  return H5Fget_filesize(file, &length) < 0 ? std::numeric_limits<hsize_t>::max() : length;
 }
 
-// Returns the reason to refuse a dataset that claims more values than a file of this length can
-// describe, or "". Values without storage are fill values, of which a file with other fields of the
-// same extents may have as many as of those; compression gains at most a factor of 1032.
-std::string false_claim(hid_t type, const std::vector<hsize_t>& sizes, hsize_t length) {
-  constexpr hsize_t k_most_per_byte = 1100, k_always = hsize_t{1} << 24;
+// Returns true if the values of a dataset are stored without compression or with deflate alone,
+// whose largest gain is known.
+bool has_known_gain(hid_t creation) {
+  int compressions = 0;
+  for (int n = 0; n < H5Pget_nfilters(creation); ++n) {
+    unsigned flags = 0;
+    std::size_t parameters = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(creation, static_cast<unsigned>(n), &flags,
+                                               &parameters, nullptr, 0, nullptr, nullptr);
+    if (filter == H5Z_FILTER_DEFLATE) ++compressions;
+    else if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32) return false;
+  }
+  return compressions <= 1;
+}
+
+// Returns true if values that were never written have a value that the writer of the file chose.
+bool has_fill_value(hid_t creation) {
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  return H5Pfill_value_defined(creation, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;
+}
+
+// Returns the reason to refuse a dataset whose extents describe far more values than a file of this
+// length can contain, or "".
+std::string excess_of_values(hid_t type, hid_t creation, const std::vector<hsize_t>& sizes,
+                             hsize_t length) {
+  // Deflate gains at most a factor of 1032. Small datasets and those with a chosen fill value need
+  // not be stored.
+  constexpr hsize_t k_most_per_byte = 1100, k_small = hsize_t{1} << 24;
+  constexpr hsize_t k_most_of_fill_values = hsize_t{1} << 32;
   constexpr hsize_t k_most = std::numeric_limits<std::int64_t>::max();
-  hsize_t claimed = std::max<std::size_t>(1, H5Tget_size(type));
+  hsize_t bytes = std::max<std::size_t>(1, H5Tget_size(type));
   for (const hsize_t size : sizes) {
-    if (size > k_most / claimed) return "the extents are too large";
-    claimed *= std::max<hsize_t>(1, size);
+    if (size > k_most / bytes) return "the extents are too large";
+    bytes *= std::max<hsize_t>(1, size);
   }
   const bool is_empty = std::ranges::find(sizes, hsize_t{0}) != sizes.end();
-  if (is_empty || claimed <= k_always || claimed / k_most_per_byte <= length) return "";
-  return fmt::format("the dataset claims {} bytes of values in a file of {} bytes", claimed,
-                     length);
+  if (is_empty || bytes <= k_small || bytes / k_most_per_byte <= length) return "";
+  if (!has_known_gain(creation)) return "";
+  if (has_fill_value(creation) && bytes <= k_most_of_fill_values) return "";
+  return fmt::format(
+      "the extents describe {} bytes of values, but the file has {} bytes; write all values, for "
+      "example with h5py: file[name][...] = values",
+      bytes, length);
 }
 
 // Returns the reason to refuse contiguous values that end beyond the end of the file, or "".
@@ -269,8 +297,8 @@ void describe_dataset(hid_t dataset, StoredObject& object) {
   object.type.resize(bytes);
   H5Tencode(type, object.type.data(), &bytes);
   const hsize_t length = length_of_file(dataset);
-  object.problem = false_claim(type, sizes, length);
   const Hdf5Handle made(H5Dget_create_plist(dataset), H5Pclose);
+  object.problem = excess_of_values(type, made, sizes, length);
   const H5D_layout_t layout = H5Pget_layout(made);
   if (layout == H5D_VIRTUAL) object.problem = in_another_file("virtual dataset");
   if (layout != H5D_CONTIGUOUS) return;

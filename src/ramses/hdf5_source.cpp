@@ -152,7 +152,7 @@ class RamsesHdf5 final : public RamsesSource {
     for (const char* column : {"msink", "idsink", "xsink_1", "xsink_2", "xsink_3", "vsink_1",
                                "vsink_2", "vsink_3", "tsink"})
       if (const auto path = fmt::format("/sinks/{}", column); file_.exists(path))
-        require_rows(path, total);
+        require_rows(path, total, "/sinks/msink");
     const RowRange rows{0, communicator_.is_root() ? total : 0};
     sinks.mass = file_.read<double>("/sinks/msink", rows);
     sinks.identity = as_integers(file_.read<std::int32_t>("/sinks/idsink", rows));
@@ -174,7 +174,7 @@ class RamsesHdf5 final : public RamsesSource {
 
   // Reads a number of octs or particles for each domain.
   std::vector<std::int32_t> counts_of_domains(const std::string& dataset) const {
-    require_rows(dataset, facts_.domains);
+    require_rows(dataset, facts_.domains, "the number of domains");
     auto counts = file_.read<std::int32_t>(dataset, {0, facts_.domains});
     if (std::ranges::any_of(counts, [](std::int32_t count) { return count < 0; }))
       throw InputError("'{}': {} contains negative numbers", file_.path(), dataset);
@@ -196,10 +196,12 @@ class RamsesHdf5 final : public RamsesSource {
     return rows;
   }
 
-  void require_rows(const std::string& dataset, std::int64_t rows) const {
+  // Requires a dataset of one column with a number of rows that `origin` determines.
+  void require_rows(const std::string& dataset, std::int64_t rows,
+                    const char* origin = "the number of rows of all domains") const {
     if (const auto shape = file_.shape(dataset); shape != std::vector{rows})
-      throw InputError("'{}': {} has {} rows, but the domains account for {}", file_.path(),
-                       dataset, shape.empty() ? 0 : shape[0], rows);
+      throw InputError("'{}': {} has {} rows; expected {} ({})", file_.path(), dataset,
+                       shape.empty() ? 0 : shape[0], rows, origin);
   }
 
   // Reads these rows of the current level to position `at` of `octs`. Collective.

@@ -87,8 +87,13 @@ std::vector<std::string> listed_names(const std::string& path, const std::string
           path, number, trimmed_text(line));
   }
   if (names.empty()) throw InputError("'{}' names no columns", path);
-  if (std::set(names.begin(), names.end()).size() < names.size())
-    throw InputError("'{}' names a column twice", path);
+  std::set<std::string> known;
+  for (const std::string& name : names) {
+    // RAMSES may write all scalars from the tenth on as "passive_scalar_*".
+    const bool is_cut_off = name.ends_with('*');
+    if (!known.insert(name).second && !is_cut_off)
+      throw InputError("'{}' names the column {} twice", path, name);
+  }
   return names;
 }
 

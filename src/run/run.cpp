@@ -178,6 +178,8 @@ class Run::Loop {
   void begin_telemetry(bool restart, const Machine& machine) {
     recorder_ = make_recorder(communicator_, settings_, folder_.path(), restart, machine);
     recording_ = recorder_.get();
+    if (recording_ && watchdog_)
+      recording_->connect_by([this](Observer* observer) { watchdog_->forward_to(observer); });
   }
 
   static void log_machine(const Machine& machine) {
@@ -194,7 +196,6 @@ class Run::Loop {
       log::warn("{}; the run continues without telemetry", error.what());
       recording_->stop();
       recording_ = nullptr;
-      if (watchdog_) watchdog_->observe(nullptr);
     }
   }
 
@@ -214,11 +215,8 @@ class Run::Loop {
   }
 
   void coarse_step(double latest) {
+    if (watchdog_) watchdog_->set_step(model_.step_count());
     with_recorder([&](auto& recorder) { recorder.begin_step(model_.step_count()); });
-    if (watchdog_) {
-      watchdog_->observe(Observer::current());
-      watchdog_->set_step(model_.step_count());
-    }
     Clock clock;
     const double share = progress_fraction();
     telemetry::StepFacts attributes{.time = model_.time()};
@@ -410,9 +408,9 @@ class Run::Loop {
   double step_seconds_ = 0.0, memory_ = 0.0;  // of the slowest and the fullest rank
   bool checkpoint_is_due_ = false;
   double last_checkpoint_seconds_ = 0.0;
+  std::unique_ptr<Watchdog> watchdog_;  // null without run.watchdog; outlives the recorder
   std::unique_ptr<telemetry::Recorder> recorder_;
   telemetry::Recorder* recording_ = nullptr;  // null: nothing is recorded
-  std::unique_ptr<Watchdog> watchdog_;        // null without run.watchdog
 };
 
 ModelKind model_of(const RunRequest& request, const Communicator& communicator) {

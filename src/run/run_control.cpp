@@ -148,8 +148,9 @@ void declare(ParameterSchema& schema, RunOptions& o) {
   schema.add("run.watchdog", o.watchdog,
              {.unit = "s",
               .meaning = "Longest time without any begun or completed task of a rank, after which "
-                         "the run ends with a message that names the rank and its task; must "
-                         "exceed the longest task, such as writing a checkpoint; 0: no limit",
+                         "the run ends with a message that names the rank and its task; three "
+                         "times as long while the rank waits for others; must exceed the longest "
+                         "task, such as writing a checkpoint; 0: no limit",
               .min = 0});
   schema.add(
       "run.control_file", o.control_file,

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 
@@ -11,9 +12,12 @@ namespace octant {
 
 namespace {
 
-constexpr double k_period = 0.5;        // seconds between two checks
-constexpr double k_report_delay = 5.0;  // of rank 0 if it waits for others, in seconds
-constexpr double k_end_delay = 10.0;    // of other ranks that wait, in seconds
+constexpr double k_period = 0.5;  // seconds between two checks
+constexpr double k_wait_factor =
+    3.0;  // longest time of waiting for others / longest time of a task
+// Seconds between the reports of waiting ranks 0, 1, 2-3, 4-7, ...: the first report usually ends
+// all processes.
+constexpr double k_report_interval = 5.0;
 constexpr std::size_t k_usual_depth = 32;
 
 std::string host_name() {
@@ -32,7 +36,7 @@ std::string host_name() {
 
 Watchdog::Watchdog(double seconds, int rank) : limit_(seconds), rank_(rank) {
   activities_.reserve(k_usual_depth);
-  observe(Observer::current());
+  Observer::set_current(this);
   thread_ = std::thread([this] { watch(); });
 }
 
@@ -46,12 +50,10 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::observe(Observer* next) {
-  if (next != this) next_ = next;
-  Observer::set_current(this);
-}
+void Watchdog::forward_to(Observer* next) { next_ = next; }
 
 void Watchdog::resume() {
+  Observer::set_current(this);
   ++changes_;
   is_paused_ = false;
 }
@@ -110,32 +112,33 @@ void Watchdog::watch() {
   }
 }
 
-// Called with the mutex locked.
+// Requires the mutex to be locked.
 void Watchdog::check(double idle_seconds) const {
   if (idle_seconds < limit_) return;
+  const double longest_wait =
+      k_wait_factor * limit_ + k_report_interval * std::bit_width(static_cast<unsigned>(rank_));
+  if (waits() && idle_seconds < longest_wait) return;
   const std::string when =
       step_ < 0 ? "before the first step" : fmt::format("step {}", step_.load());
-  const std::string where =
+  const std::string place =
       fmt::format("octant: {}, rank {} (process {} on {})", when, rank_, ::getpid(), host_name());
   constexpr std::string_view k_advice =
       "the run is ended; --restart latest continues from the newest checkpoint, and a larger "
       "run.watchdog permits longer tasks\n";
-  if (!waits())
-    end_with(fmt::format("{}: no progress for {:g} s (run.watchdog) in {}; {}", where, limit_,
-                         describe_activity(), k_advice));
-  if (rank_ == 0 && idle_seconds >= limit_ + k_report_delay)
-    end_with(
-        fmt::format("{}: has waited for other ranks for {:g} s (run.watchdog) in {}, and no rank "
-                    "reports a task of its own: a process or node is stopped, or the network has "
-                    "failed; {}",
-                    where, limit_, describe_activity(), k_advice));
-  if (idle_seconds >= limit_ + k_end_delay) end_with("");
+  if (waits())
+    end_with(fmt::format(
+        "{}: has waited for other ranks for {:g} s, {:g} times run.watchdog, in {}, and "
+        "no rank has reported a task of its own: a process or node is stopped, or the "
+        "network has failed; {}",
+        place, idle_seconds, k_wait_factor, describe_activity(), k_advice));
+  end_with(fmt::format("{}: no progress for {:g} s (run.watchdog) in {}; {}", place, limit_,
+                       describe_activity(), k_advice));
 }
 
 bool Watchdog::waits() const {
   if (activities_.empty()) return false;
   const Phase phase = activities_.back().phase;
-  return phase == Phase::wait || phase == Phase::collective || phase == Phase::send;
+  return phase == Phase::wait || phase == Phase::collective;
 }
 
 std::string Watchdog::describe_activity() const {

@@ -15,27 +15,29 @@
 namespace octant {
 
 // Observes the activities of this rank, and ends the process with exit code 1 and a message on
-// standard error if none begins or ends for a number of seconds. Ranks that wait for others, in an
-// MPI call or for shared memory, end a few seconds after the rank that they wait for, so that only
-// that rank reports. If all ranks that still execute wait, rank 0 reports. A thread of each process
-// decides without communication. Time during which the process itself is stopped does not count.
+// standard error if none begins or ends for a number of seconds. A rank that waits for others, in
+// an MPI call or for shared memory, may do so for three times as long, because the others may
+// execute several tasks meanwhile; the rank that they wait for therefore reports first. If none
+// reports, because its process or node is stopped, the waiting ranks report and end one after the
+// other. A thread of each process decides without communication. Time during which the process
+// itself is stopped does not count.
 class Watchdog final : public Observer {
  public:
-  // Becomes the observer of the process, in front of the current one, and begins watching. `rank`:
-  // number of this rank, for the message. After the lifetime of the object, there is no observer.
+  // Becomes the observer of the process, and begins watching. `rank`: number of this rank.
   Watchdog(double seconds, int rank);
   ~Watchdog() override;
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Becomes the observer of the process, and forwards all reports to `next`, which may be null.
-  void observe(Observer* next);
+  // Forwards all further reports to `next`; null: to nobody.
+  void forward_to(Observer* next);
   // Sets the step number of the message.
   void set_step(std::int64_t step) { step_ = step; }
 
   // Suspends watching while code outside of the run executes, such as a script between two steps.
   void pause() { is_paused_ = true; }
-  // Continues watching; the time without activity begins again at 0.
+  // Becomes the observer of the process again, and continues watching; the time without activity
+  // begins at 0.
   void resume();
 
   // --- Observer ---

@@ -43,7 +43,7 @@ Recorder::~Recorder() { stop(); }
 void Recorder::stop() {
   if (!is_observing_) return;
   is_observing_ = false;
-  if (Observer::current() == this) Observer::set_current(nullptr);
+  connect_(nullptr);
   watch_kernels(nullptr);
 }
 
@@ -51,7 +51,7 @@ void Recorder::begin_step(std::int64_t step) {
   const std::int64_t begun = now();
   if (step_is_open_) end_step(begun);
   else watch_kernels(this);
-  Observer::set_current(this);
+  connect_(this);
   is_observing_ = true;
   step_ = step;
   step_start_ = begun;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "telemetry/archive.hpp"
@@ -61,6 +62,10 @@ class Recorder final : public Observer {
   ~Recorder() override;
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
+
+  // Sets the function that makes this recorder the observer of the process in begin_step(), and
+  // that stop() calls with null. By default, it sets Observer::current().
+  void connect_by(std::function<void(Observer*)> connect) { connect_ = std::move(connect); }
 
   // Changes the run's directory.
   void set_directory(const std::string& directory) { archive_.set_directory(directory); }
@@ -128,6 +133,10 @@ class Recorder final : public Observer {
   std::size_t detailed_launches_ = 0;  // in this window
   bool is_observing_ = false, detailed_ = false, step_is_open_ = false, kernel_is_open_ = false;
   double window_seconds_ = 0.0;
+  std::function<void(Observer*)> connect_ = [this](Observer* observer) {
+    // Another run of the process may have become the observer meanwhile.
+    if (observer != nullptr || current() == this) set_current(observer);
+  };
 };
 
 // Reports the Kokkos kernels that this thread launches to a recorder, by Kokkos' hooks; null

@@ -293,6 +293,8 @@ def faults() -> None:
     refused("ramses", "one", "long_line_of_columns", ("# version", "%long 200000 #\n# version"))
     refused("ramses", "one", "component", ("position_x", "position_q"))
     refused("ramses", "one", "column_twice", ("3, velocity_y", "3, velocity_x"))
+    cut_off = [(f"# {n + 1}: {GAS[n]}", f"# {n + 1}: passive_scalar_*") for n in (3, 4)]
+    changed("ramses", "old", "scalars_of_one_name", *cut_off)
     identities = ("i 1 2\ni 1 2\nc", "i 1 2\nc")  # and levels
     refused("ramses", "old", "no_identity", ("mass iord", "mass"), identities)
     refused("ramses", "old", "field_twice", ("pos vel", "pos pos"))

@@ -27,7 +27,8 @@ std::vector<double> read_redshifts(const Hdf5Reader& file) {
   auto redshifts = read_all(file, k_redshifts);
   const bool is_finite = std::ranges::all_of(redshifts, [](double z) { return std::isfinite(z); });
   if (redshifts.empty() || !is_finite || !std::ranges::is_sorted(redshifts))
-    throw InputError("{}: {} is not in increasing order", file.path(), k_redshifts);
+    throw InputError("{}: {} must contain finite redshifts in increasing order", file.path(),
+                     k_redshifts);
   return redshifts;
 }
 
@@ -38,8 +39,8 @@ std::vector<double> read_background(const Hdf5Reader& file, const std::string& n
   const auto is_rate = [](double rate) { return rate >= 0.0 && std::isfinite(rate); };
   if (rates.size() != count || !std::ranges::all_of(rates, is_rate))
     throw InputError(
-        "{}: /UVBRates/Chemistry/{} has {} values; expected a finite, non-negative rate for each "
-        "of the {} redshifts",
+        "{}: /UVBRates/Chemistry/{} has {} values, or negative or non-finite ones; expected a "
+        "finite, non-negative rate for each of the {} redshifts",
         file.path(), name, rates.size(), count);
   return rates;
 }
@@ -65,8 +66,10 @@ void require_spacing(const CoolingTable& table, const std::string& what,
   constexpr double k_least = 1e-6;
   for (std::size_t n = 1; n < values.size(); ++n)
     if (!(values[n] - values[n - 1] >= k_least))
-      throw InputError("{}: {}: the values {} and {} differ by less than a factor of 10^{}",
-                       table.path, what, n - 1, n, k_least);
+      throw InputError(
+          "{}: {}: the decimal logarithms of the values {} and {} differ by less than {}; expected "
+          "increasing values",
+          table.path, what, n - 1, n, k_least);
 }
 
 void read_axes(const Hdf5Reader& file, CoolingTable& table) {

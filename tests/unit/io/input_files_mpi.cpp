@@ -52,7 +52,9 @@ TEST_F(InputFilesTest, other_ranks_have_the_files_of_the_root) {
   std::string text, parameters, checksum;
   std::size_t rows = 0;
   const auto read = [&] {
-    if (!world_.is_root()) EXPECT_FALSE(std::filesystem::exists(path));
+    if (!world_.is_root()) {
+      EXPECT_FALSE(std::filesystem::exists(path));
+    }
     parameters = files.parameter_file(path);
     text = *files.text(path);
     checksum = *files.checksum(path);

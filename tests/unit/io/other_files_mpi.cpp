@@ -86,6 +86,40 @@ TEST(Hdf5File, values_in_other_files_are_refused) {
   }
 }
 
+// Creates a dataset of 256 MiB in chunks that are never written.
+void create_unwritten(hid_t file, const char* name, hid_t creation) {
+  const hsize_t count = hsize_t{1} << 25, chunk = hsize_t{1} << 20;
+  H5Pset_chunk(creation, 1, &chunk);
+  const hid_t space = H5Screate_simple(1, &count, nullptr);
+  H5Dclose(H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+  H5Sclose(space);
+  H5Pclose(creation);
+}
+
+TEST(Hdf5File, large_datasets_that_were_never_written_need_a_fill_value) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  const std::string path = scratch.path("b.h5");
+  if (world.is_root()) {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    create_unwritten(file, "empty", H5Pcreate(H5P_DATASET_CREATE));
+    const hid_t filled = H5Pcreate(H5P_DATASET_CREATE);
+    const double value = 3.0;
+    H5Pset_fill_value(filled, H5T_NATIVE_DOUBLE, &value);
+    create_unwritten(file, "filled", filled);
+    const hid_t reduced = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_scaleoffset(reduced, H5Z_SO_FLOAT_DSCALE, 3);
+    create_unwritten(file, "reduced", reduced);
+    H5Fclose(file);
+  }
+  world.barrier();
+  const Hdf5Reader reader(world, path);
+  const RowRange rows{5, 2};
+  EXPECT_EQ(reader.read<double>("/filled", rows), (std::vector{3.0, 3.0}));
+  EXPECT_EQ(reader.read<double>("/reduced", rows), (std::vector{0.0, 0.0}));
+  EXPECT_THROW(reader.read<double>("/empty", rows), InputError);
+}
+
 }  // namespace
 }  // namespace octant
 
