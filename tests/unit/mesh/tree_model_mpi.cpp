@@ -182,9 +182,7 @@ class Sequence {
     fixture_.set(position_value, position_value);
   }
 
-  bool has_failed() const {
-    return fixture_.mesh.communicator().any(testing::Test::HasFailure());
-  }
+  bool has_failed() const { return fixture_.mesh.communicator().any(testing::Test::HasFailure()); }
 
   void compare() {
     const Mesh& mesh = fixture_.mesh;
