@@ -64,6 +64,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "jeans": (CUBE,),
     "kelvin_helmholtz": (SLAB, "mesh.upper=[1.0,1.0,0.125]"),
     "maclaurin": (CUBE,),
+    "marshak": ("mesh.base_cells=[32,4,4]", "mesh.upper=[2.0,0.25,0.25]"),
     "mass_transfer": (
         "mesh.base_cells=[24,24,16]",
         "mesh.upper=[1.2,1.2,0.8]",
@@ -87,6 +88,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     ),
     "paper_channel": ("grid.cells=[24,16,20]",),
     "plummer": (CUBE, "mesh.max_level=2", "problem.particles=4000", "refine.mass_unit=2.5e-4"),
+    "radiation_shock": (),
     "radiative_pulse": (CUBE,),
     "radiative_shock": (),
     "rayleigh_benard": ("grid.cells=[24,16,16]", *STATISTICS),

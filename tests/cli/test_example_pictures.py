@@ -25,6 +25,8 @@ NEED_MORE = ("kennicutt",)  # cells or stars than these runs have
         "disc_galaxy",
         "single_supernova",
         "binary",
+        "marshak",
+        "radiation_shock",
         "cavity",
     ],
 )

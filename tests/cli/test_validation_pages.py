@@ -73,7 +73,10 @@ def test_every_picture_has_a_script_that_makes_it(page: str) -> None:
         assert any(picture in (ROOT / script).read_text() for script in scripts), picture
 
 
-@pytest.mark.parametrize("example", ["shadow", "radiative_pulse", "stromgren", "cosmological_hii"])
+@pytest.mark.parametrize(
+    "example",
+    ["shadow", "marshak", "radiation_shock", "radiative_pulse", "stromgren", "cosmological_hii"],
+)
 def test_examples_of_radiation_are_judged_and_shown(example: str) -> None:
     from octools.expected import EXAMPLES
 

@@ -176,6 +176,7 @@ EXPECTED: dict[str, Expected] = {
     "maclaurin": replace(
         OPEN, mirror=grown("maclaurin", "contrast"), permute=grown("maclaurin", "contrast")
     ),
+    "marshak": TUBE,
     "mass_transfer": transfer("mass_transfer"),
     "mass_transfer_cluster": replace(transfer("mass_transfer_cluster"), mass=BITS),
     "merger": transfer("merger"),
@@ -190,6 +191,7 @@ EXPECTED: dict[str, Expected] = {
         permute=grown("plummer", "solver"),
         particles=BITS,
     ),
+    "radiation_shock": TUBE,
     "radiative_pulse": Expected(boost="light"),
     "radiative_shock": TUBE,
     "rayleigh_benard": FLOW,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from octools.flow_figures import REFERENCES, read_table
 from radiating_shock import RadiatingShock, integrate
 from radiation_waves import RadiationWave
 
@@ -153,3 +154,13 @@ def test_precursor_begins_as_a_linear_wave(shock: RadiatingShock) -> None:
     )
     growth = -1j * wave.modes()[0]
     assert np.abs(growth / (rate * shock.mach) - 1.0).min() < 1e-5
+
+
+def test_solution_for_the_example_is_this_one() -> None:
+    """Compare the table for examples/radiation_shock.toml, at its points and between them."""
+    table = read_table(REFERENCES / "radiation_shock.csv")
+    x = np.linspace(-0.02, 0.012, 3001)
+    shock = RadiatingShock(2.0)
+    for name in ("temperature", "radiation_temperature"):
+        assert table[name] == pytest.approx(shock.at(table["x"])[name], rel=1e-7)
+        assert np.interp(x, table["x"], table[name]) == pytest.approx(shock.at(x)[name], abs=6e-4)

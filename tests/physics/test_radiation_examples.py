@@ -9,7 +9,10 @@ from octools.expected.findings import Number
 from running import ROOT, run_well
 
 
-@pytest.mark.parametrize("example", ["shadow", "radiative_pulse", "stromgren", "cosmological_hii"])
+@pytest.mark.parametrize(
+    "example",
+    ["shadow", "marshak", "radiation_shock", "radiative_pulse", "stromgren", "cosmological_hii"],
+)
 def test_an_example_of_radiation_gives_the_expected_numbers(example: str, tmp_path: Path) -> None:
     text = (ROOT / f"examples/{example}.toml").read_text()
     run = run_well(tmp_path / "run", text).directory

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from octools.flow_figures import REFERENCES, read_table
 from radiation_m1 import Slab, extrapolated, hot_slab_m1, levermore, marshak_slab, p1, su_olson_slab
 from radiation_solutions import (
     MARK,
@@ -10,6 +11,7 @@ from radiation_solutions import (
     SU_OLSON_X,
     Medium,
     hot_slab,
+    marshak_wave,
     marshak_wave_p1,
     su_olson_source,
 )
@@ -88,6 +90,21 @@ def test_m1_wave_of_great_optical_depth_is_the_diffusion_wave() -> None:
     u, v = marshak_wave_p1(slab.x, 10.0, 1.0)
     assert np.abs(slab.energy - u).max() < 0.03
     assert np.abs(slab.emission - v).max() < 0.03
+
+
+def test_solutions_for_the_example_are_these() -> None:
+    """Compare the table for examples/marshak.toml: 12 mean free paths, at tau = 10."""
+    table = read_table(REFERENCES / "marshak.csv")
+    slab = marshak_slab(10.0, 0.1, 768, 12.0 * np.sqrt(3.0), bath=True)
+    x, energy, emission = (
+        field.reshape(192, -1).mean(axis=1) for field in (slab.x, slab.energy, slab.emission)
+    )
+    assert np.sqrt(3.0) * table["x"] == pytest.approx(x, rel=1e-5)
+    assert table["radiation_energy"] == pytest.approx(energy, rel=1e-5)
+    assert table["emission"] == pytest.approx(emission, rel=1e-5)
+    u, v = marshak_wave(x, 10.0, 0.1)
+    assert table["diffusion_energy"] == pytest.approx(u, rel=1e-5)
+    assert table["diffusion_emission"] == pytest.approx(v, rel=1e-5)
 
 
 def test_beam_moves_at_the_speed_of_light() -> None:
