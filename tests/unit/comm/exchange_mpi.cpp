@@ -14,6 +14,14 @@
 namespace octant {
 namespace {
 
+TEST(CountItems, joins_consecutive_items_of_a_rank) {
+  std::vector<Segment> segments;
+  for (const int rank : {2, 2, 5}) count_items(segments, rank);
+  count_items(segments, 5, 3);
+  count_items(segments, 2);
+  EXPECT_EQ(segments, (std::vector<Segment>{{2, 2}, {5, 4}, {2, 1}}));
+}
+
 CommOptions with(Backend backend) {
   CommOptions options;
   options.exchange = backend;

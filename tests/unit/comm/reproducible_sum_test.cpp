@@ -99,6 +99,20 @@ TEST(ReproducibleSum, merged_sums_equal_the_sum_of_all_terms) {
   EXPECT_EQ(all.to_double(), sum_of(terms));
 }
 
+TEST(ReproducibleSum, merged_sums_keep_terms_that_are_not_finite) {
+  for (const double term : {k_infinity, -k_infinity}) {
+    ReproducibleSum part, all;
+    part += term;
+    all += 1.0;
+    all += part;
+    EXPECT_EQ(all.to_double(), term);
+  }
+  ReproducibleSum part, all;
+  part += std::nan("");
+  all += part;
+  EXPECT_TRUE(std::isnan(all.to_double()));
+}
+
 TEST(ReproducibleSum, sums_beyond_the_largest_double_are_infinite) {
   EXPECT_EQ(sum_of({k_largest, k_largest}), k_infinity);
   EXPECT_EQ(sum_of({-k_largest, -k_largest}), -k_infinity);
