@@ -126,6 +126,17 @@ def test_an_archive_replaces_an_archive_only(octools: Call, tmp_path: Path) -> N
     assert not list(tmp_path.glob(".*.part"))
 
 
+def test_files_beside_an_older_archive_are_kept(octools: Call, tmp_path: Path) -> None:
+    run = MadeUpRun(steps=2).write(tmp_path)
+    archive = write(octools, run)
+    notes = archive / "notes.txt"
+    notes.write_text("mine")
+    result = octools("trace", run, "--otf2")
+    assert result.returncode == 2
+    assert f"{notes} is not part of the older OTF2 archive" in result.stderr
+    assert notes.read_text() == "mine"
+
+
 def test_missing_bindings_are_named(
     octools: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,7 +217,7 @@ std::string scalar_text(int value) { return fmt::format("{}", value); }
 std::string scalar_text(std::int64_t value) { return fmt::format("{}", value); }
 
 std::string scalar_text(double value) {
-  auto text = fmt::format("{}", value);  // shortest text that reads back to the same bits
+  auto text = fmt::format("{}", value);  // shortest text that represents exactly this value
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }

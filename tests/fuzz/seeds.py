@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 CORPUS = Path()
+TARGETS = {"parameters", "expressions", "control", "grafic", "ramses", "curamses", "checkpoint",
+           "hdf5", "initial", "hdf5_tables", "text_tables", "parquet"}  # fmt: skip
 INFO = {"ncpu": 1, "ndim": 3, "levelmin": 1, "levelmax": 2, "nstep_coarse": 4, "boxlen": 1.0,
         "time": 0.5, "aexp": 1.0, "H0": 1.0, "omega_m": 1.0, "omega_l": 0.0, "omega_k": 0.0,
         "omega_b": 0.045, "unit_l": 1.0, "unit_d": 1.0, "unit_t": 1.0}  # fmt: skip
@@ -327,9 +329,11 @@ def faults() -> None:
 
 
 def write_all(folder: Path) -> None:
-    """Write all seeds, and remove older ones."""
+    """Write all seeds, and remove older ones; exits if the folder contains anything else."""
     global CORPUS
     CORPUS = folder
+    if folder.exists() and not {path.name for path in folder.iterdir()} <= TARGETS:
+        sys.exit(f"{folder} contains other files than seeds; choose another folder")
     shutil.rmtree(folder, ignore_errors=True)
     for make in (ramses, curamses, grafic, checkpoint, initial, tables, texts, faults):
         make()

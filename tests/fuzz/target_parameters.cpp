@@ -80,7 +80,7 @@ OCTANT_FUZZ(parameters, text) {
   fuzz::attempt([&] { parameter_differences(text, "run.toml", schema.resolved_toml()); });
   schema.read_text(text, "run.toml", overrides);
   schema.without_effect();
-  // What is written reads back to the same bits.
+  // The written parameters must be readable, and reading them must restore every value exactly.
   const std::string resolved = schema.resolved_toml();
   try {
     second.read_text(resolved, "resolved.toml");

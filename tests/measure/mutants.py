@@ -33,6 +33,7 @@ LEAST_FOUND = 0.8
 MOST_BUILDS = 6
 
 # Included by each source with an error.
+MUTANT_HEADER = "src/core/mutant.hpp"
 HEADER = """\
 #pragma once
 #include <cstdlib>
@@ -143,7 +144,7 @@ def choose(module: str, count: int, first: int, chance: random.Random) -> list[M
 
 def plant(copy: Path, mutants: list[Mutant]) -> None:
     """Write the errors into a copy; all other lines are those of the original."""
-    (copy / "src/core/mutant.hpp").write_text(HEADER)
+    (copy / MUTANT_HEADER).write_text(HEADER)
     for path in {mutant.file for mutant in mutants}:
         lines = (ROOT / path).read_text().splitlines()
         for mutant in mutants:
@@ -258,6 +259,8 @@ def main() -> int:
         mutants += choose(module, options.count, len(mutants) + 1, chance)
     with tempfile.TemporaryDirectory() as scratch:
         copy = options.folder or Path(scratch) / "mutants"
+        if copy.exists() and not (copy / MUTANT_HEADER).exists():
+            sys.exit(f"{copy} exists and is no copy with errors; choose another folder")
         if not copy.exists():
             subprocess.run(["git", "clone", "--quiet", str(ROOT), str(copy)], check=True)
         build, mutants = build_all(copy, mutants, list(options.modules))

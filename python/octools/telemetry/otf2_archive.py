@@ -108,10 +108,17 @@ def _bindings() -> tuple[Any, Any]:
 
 
 def _require_replaceable(path: Path) -> None:
-    """Refuse to replace anything but an older archive."""
+    """Refuse to replace anything but an older archive without other files."""
     if path.is_symlink() or (path.exists() and not (path / ANCHOR).is_file()):
         raise OctoolsError(
             f"{path} exists and is not an OTF2 archive; remove or rename it, or choose another name"
+        )
+    parts = (*path.glob("traces.*"), *path.glob("traces/*.evt"), *path.glob("traces/*.def"))
+    others = [file for file in path.rglob("*") if file.is_file() and file not in parts]
+    if others:
+        raise OctoolsError(
+            f"{others[0]} is not part of the older OTF2 archive {path}, which would be replaced; "
+            "move it elsewhere, or choose another name"
         )
 
 
