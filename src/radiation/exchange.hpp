@@ -448,7 +448,7 @@ struct Equations {
 //
 // Returns 1 for each cell whose equations are solved, 0 for one that neither absorbs nor scatters,
 // and -1 if the equations are not solved. The bits of a cell do not depend on the other cells of
-// its pack. Iterations end also for numbers that are not numbers.
+// its pack. Iterations also end if values are NaN.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V exchange(RadiatingCells<V>& cells, const Light& light,
                                        const Material& material, const Opacity& opacity,
